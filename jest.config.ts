@@ -1,0 +1,50 @@
+/** @jest-config-loader-options {"swc": true} */
+import type { Config } from 'jest';
+
+const nest11 = process.env['NEST'] === '11';
+
+/** `ordinary` may run in parallel, `timing` (`*.timing.spec.ts`) runs alone; unset means both. */
+const kind = process.env['JEST_KIND'];
+
+const swc = (syntax: 'typescript' | 'ecmascript') => ({
+  swcrc: false,
+  sourceMaps: 'inline',
+  module: { type: 'commonjs' },
+  jsc: {
+    target: 'es2022',
+    keepClassNames: true,
+    parser: syntax === 'typescript' ? { syntax, decorators: true } : { syntax },
+    transform: { legacyDecorator: true, decoratorMetadata: true, useDefineForClassFields: false },
+  },
+});
+
+const config: Config = {
+  testEnvironment: 'node',
+  roots: ['<rootDir>/lib', '<rootDir>/test'],
+  testMatch: [kind === 'timing' ? '**/*.timing.spec.ts' : '**/*.spec.ts'],
+  testPathIgnorePatterns: [
+    '/node_modules/',
+    ...(kind === 'ordinary' ? ['\\.timing\\.spec\\.ts$'] : []),
+    // The packed package is tried on both versions of NestJS in one go.
+    ...(nest11 ? ['/test/package/'] : []),
+  ],
+  displayName: nest11 ? 'nest11' : 'nest12',
+  moduleNameMapper: {
+    '^(\\.{1,2}/.*)\\.js$': '$1',
+    '^nestjs-stampede-cache$': '<rootDir>/lib/index.ts',
+    '^nestjs-stampede-cache/(.+)$': '<rootDir>/lib/$1/index.ts',
+    ...(nest11
+      ? { '^(@nestjs/.+|reflect-metadata|rxjs|rxjs/.+)$': '<rootDir>/test/compat/nest11/node_modules/$1' }
+      : {}),
+  },
+  transform: {
+    '^.+\\.ts$': ['@swc/jest', swc('typescript')],
+    // Node 20 and 22: Jest cannot require() an ES module, so the ESM-only packages are turned into CommonJS.
+    '/node_modules/.+\\.[cm]?js$': ['@swc/jest', swc('ecmascript')],
+  },
+  transformIgnorePatterns: ['/node_modules/(?!(@nestjs|file-type|(light-my-request/node_modules/)?cookie)/)'],
+  coverageProvider: 'v8',
+  collectCoverageFrom: ['lib/**/*.ts'],
+};
+
+module.exports = config;
