@@ -1,0 +1,59 @@
+import type { StoredEntry } from '../entry/index.js';
+import { freshness, isDueEarly, type Freshness, type StaleWindows } from '../entry/index.js';
+import { restoreError, type Engine } from '../flight/index.js';
+import type { Entry, Outcome } from '../outcome.js';
+import type { Request } from '../request.js';
+
+export type Answer = Entry<unknown>;
+
+/** The reader's own stale windows. A call that wants a fresh value has none. */
+export function windowsOf({ policy, call }: Request): StaleWindows {
+  if (call.fresh) return { stale: 0, staleIfError: 0 };
+  return {
+    stale: Math.min(policy.stale, call.maxStale),
+    staleIfError: Math.min(policy.staleIfError, call.maxStale),
+  };
+}
+
+/** What an entry is to this reader now. */
+export function judge(engine: Engine, entry: StoredEntry, request: Request): Freshness {
+  return freshness(entry.header, engine.gate.store.now(), windowsOf(request));
+}
+
+export function isEarlyDue(engine: Engine, entry: StoredEntry, request: Request): boolean {
+  return isDueEarly(entry.header, engine.gate.store.now(), request.policy.earlyRefresh, () =>
+    engine.runtime.random.next(),
+  );
+}
+
+/** How reading an entry ended: an answer, a stored error to be thrown, or undefined for bytes that can't be read. */
+export type Reading = { readonly answer: Answer } | { readonly error: Error };
+
+/** The entry's value, as this reader's own copy. */
+export function readEntry(
+  engine: Engine,
+  entry: StoredEntry,
+  request: Request,
+  outcome: Outcome,
+): Reading | undefined {
+  const { header, payload } = entry;
+  if (header.kind === 'error') {
+    const error = restoreError(engine, entry, request);
+    return error && { error };
+  }
+  try {
+    const value = payload.read(request.policy);
+    const now = engine.gate.store.now();
+    const named = header.kind === 'negative' ? 'negative' : outcome;
+    return {
+      answer: {
+        value,
+        outcome: named,
+        age: Math.max(0, now - header.softAt + header.ttl),
+        staleFor: Math.max(0, now - header.softAt),
+      },
+    };
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,74 @@
+import type { Flight, Landing } from '../flight/index.js';
+import type { ChainLink } from '../load/index.js';
+import type { Cancel, Runtime } from '../ports.js';
+
+/** How waiting for a flight ended: by its landing, or by the caller's own `waitTimeout`. */
+export type RideEnd = Landing | { readonly kind: 'late' };
+
+/**
+ * One caller's wait for a flight. The caller may leave it, by its signal or its deadline, without disturbing the others; the
+ * last one out tells the flight.
+ */
+export class Ride {
+  readonly end: Promise<RideEnd>;
+  private over = false;
+  private readonly cancels: Cancel[] = [];
+  private resolve!: (end: RideEnd) => void;
+  private reject!: (error: unknown) => void;
+
+  constructor(
+    private readonly flight: Flight,
+    private readonly inside: ChainLink | undefined,
+    landing: Promise<Landing>,
+  ) {
+    this.end = new Promise<RideEnd>((resolve, reject) => {
+      this.resolve = resolve;
+      this.reject = reject;
+    });
+    // A caller busy with its own stale value looks later; its rejection must not count as unhandled until then.
+    this.end.catch(() => undefined);
+    flight.callers += 1;
+    inside?.waitsFor.add(flight);
+    void landing.then((landed) => this.leave(() => this.resolve(landed)));
+  }
+
+  /** The caller has its answer; the load goes on as if it still waited. */
+  settle(): void {
+    this.cancel();
+  }
+
+  /** Rejects with the signal's reason when it aborts. */
+  abortBy(signal: AbortSignal): void {
+    const onAbort = (): void => this.leave(() => this.reject(signal.reason));
+    if (signal.aborted) {
+      onAbort();
+      return;
+    }
+    signal.addEventListener('abort', onAbort, { once: true });
+    this.cancels.push(() => signal.removeEventListener('abort', onAbort));
+  }
+
+  /** Ends the ride as `late` after `ms`, unless the flight is loading by then: that has its own deadline. */
+  limitWait(runtime: Runtime, ms: number): void {
+    const onLate = (): void => {
+      if (this.flight.phase === 'queued' || this.flight.phase === 'waiting')
+        this.leave(() => this.resolve({ kind: 'late' }));
+    };
+    if (!this.over) this.cancels.push(runtime.timers.after(Math.max(0, ms), onLate));
+  }
+
+  /** Leaves the flight. Idempotent. */
+  leave(then: () => void = () => undefined): void {
+    if (this.over) return;
+    this.over = true;
+    this.cancel();
+    this.flight.callers -= 1;
+    if (this.flight.callers === 0 && this.flight.phase !== 'sealed') this.flight.onDeserted();
+    then();
+  }
+
+  private cancel(): void {
+    for (const cancel of this.cancels.splice(0)) cancel();
+    this.inside?.waitsFor.delete(this.flight);
+  }
+}

@@ -1,0 +1,5 @@
+export { CodecConfigurationError, DecodeError, UncacheableValue } from './codec-errors.js';
+export { decodeValue } from './decode.js';
+export { encodeValue, type Encoded } from './encode.js';
+export { deepFreeze } from './freeze.js';
+export { resolveTypes, type Class, type TypeMap, type TypeOption } from './types.js';

@@ -1,0 +1,16 @@
+export { isDueEarly } from './early-refresh.js';
+export { ErrorTransport, isFaithful, type FrameworkErrors, type PackedError } from './error-transport.js';
+export { freshness, type Freshness, type StaleWindows } from './freshness.js';
+export {
+  encodeHeader,
+  FIXED_HEADER,
+  ID,
+  parseHeader,
+  SOFT_AT,
+  WIRE_VERSION,
+  type EntryHeader,
+  type EntryKind,
+} from './header.js';
+export { drawLife, type Life } from './life.js';
+export { EncodedPayload, encodePayload, SharedPayload, type Payload, type ValueFormat } from './payload.js';
+export { parseEntry, rejectedIdOf, type StoredEntry } from './stored-entry.js';

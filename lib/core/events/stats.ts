@@ -1,0 +1,53 @@
+import type { Outcome } from '../outcome.js';
+
+/** Counters since the cache was made, and how much is under way now. */
+export interface StampedeCacheStats {
+  /** Answers by how they came. */
+  readonly outcomes: Readonly<Record<Outcome, number>>;
+  readonly misses: number;
+  /** Loads started, by what became of them; their difference runs now. */
+  readonly loads: { readonly started: number; readonly succeeded: number; readonly failed: number };
+  readonly publishes: { readonly stored: number; readonly fenced: number; readonly skipped: number };
+  readonly invalidations: number;
+  readonly leasesLost: number;
+  readonly waitTimeouts: number;
+  readonly rejected: number;
+  /** Calls that went on without the store because it failed or was too slow. */
+  readonly storeFailures: number;
+  readonly active: {
+    readonly flights: number;
+    readonly refreshes: number;
+    readonly slots: number;
+    readonly queued: number;
+    readonly callers: number;
+  };
+}
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] extends object ? Mutable<T[K]> : T[K] };
+
+/** The counters alone; what is under way is asked of those who know. */
+export type Counters = Mutable<Omit<StampedeCacheStats, 'active'>>;
+
+export function newCounters(): Counters {
+  return {
+    outcomes: {
+      fresh: 0,
+      stale: 0,
+      early: 0,
+      negative: 0,
+      loaded: 0,
+      joined: 0,
+      waited: 0,
+      bypassed: 0,
+      fallback: 0,
+    },
+    misses: 0,
+    loads: { started: 0, succeeded: 0, failed: 0 },
+    publishes: { stored: 0, fenced: 0, skipped: 0 },
+    invalidations: 0,
+    leasesLost: 0,
+    waitTimeouts: 0,
+    rejected: 0,
+    storeFailures: 0,
+  };
+}

@@ -1,0 +1,75 @@
+import type { EntryKey } from '../keys/index.js';
+import type { ErrorTransport } from '../entry/index.js';
+import type { Counters, EventBus } from '../events/index.js';
+import type { StoreGate, TickReads } from '../gate/index.js';
+import type { LoadGuard } from '../guard/index.js';
+import type { LoadChain } from '../load/index.js';
+import type { Runtime } from '../ports.js';
+import type { Planning, Publisher } from '../publish/index.js';
+import type { Request } from '../request.js';
+import type { StampedeCacheEvent } from '../events/index.js';
+import type { Flight } from './flight.js';
+import type { FlightMap } from './flight-map.js';
+import type { Background } from './background.js';
+
+/** What every part of the algorithm works with. One per cache. */
+export interface Engine {
+  readonly runtime: Runtime;
+  readonly gate: StoreGate;
+  readonly reads: TickReads;
+  readonly guard: LoadGuard;
+  readonly chain: LoadChain;
+  readonly events: EventBus;
+  readonly counters: Counters;
+  readonly errors: ErrorTransport;
+  readonly planning: Planning;
+  readonly publisher: Publisher;
+  readonly background: Background;
+  /** Running foreground flights: joined without a read. */
+  readonly foreground: FlightMap;
+  /** Running refreshes: joined only after one's own miss. */
+  readonly refreshes: FlightMap;
+  /** Loads of callers whose `waitTimeout` is over (`onWaitTimeout: 'load'`). */
+  readonly detached: FlightMap;
+  /** Orders arrivals of callers and beginnings of loads in this process. */
+  readonly arrivals: { next(): number };
+  /** Who we are, in a lease. */
+  readonly holder: string;
+}
+
+/** Takes a flight out of every map: nobody joins it any more. */
+export function seal(engine: Engine, flight: Flight): void {
+  flight.phase = 'sealed';
+  engine.foreground.seal(flight);
+  engine.refreshes.seal(flight);
+  engine.detached.seal(flight);
+}
+
+/** Takes whatever is under way for `key` out of the maps: it began before an invalidation made here. */
+export function detach(engine: Engine, key: EntryKey): void {
+  engine.reads.detach(key);
+  engine.foreground.detach(key);
+  engine.refreshes.detach(key);
+  engine.detached.detach(key);
+}
+
+type EventOf<K extends StampedeCacheEvent['type']> = Extract<StampedeCacheEvent, { type: K }>;
+
+/** Emits an event about a request, if anybody listens. */
+export function tell<K extends StampedeCacheEvent['type']>(
+  engine: Engine,
+  request: Pick<Request, 'key' | 'name'>,
+  type: K,
+  details: Omit<EventOf<K>, 'type' | 'key' | 'name' | 'at'>,
+): void {
+  if (!engine.events.active) return;
+  // The details are those of this very type.
+  const event = {
+    type,
+    key: request.key.id,
+    name: request.name,
+    at: engine.gate.store.now(),
+    ...details,
+  } as unknown as EventOf<K>;
+  engine.events.emit(event);
+}

@@ -1,0 +1,120 @@
+import type { StoredEntry } from '../entry/index.js';
+import { LoadRejectedError } from '../errors.js';
+import { StoreFailure } from '../gate/index.js';
+import type { Slot } from '../guard/index.js';
+import type { Request } from '../request.js';
+import { seal, type Engine } from './engine.js';
+import { Flight, NOTHING } from './flight.js';
+import { loadAndLand, type LoadTerms } from './load-flight.js';
+import { RefreshMemory } from './refresh-memory.js';
+
+/**
+ * Refreshes entries in the background: one loader in the fleet, behind foreground loads, and never waiting for a lease. A
+ * reader triggers it, by a stale hit with certainty, by a fresh one early and with some probability.
+ */
+export class Refresher {
+  private readonly memory = new RefreshMemory();
+  private stopped = false;
+
+  constructor(private readonly engine: Engine) {}
+
+  /** Starts a refresh of `entry`, unless one runs here or this process knows that it would be in vain. True if it did. */
+  trigger(request: Request, entry: StoredEntry, reason: 'stale' | 'early'): boolean {
+    const { engine } = this;
+    const { key } = request;
+    if (this.stopped || engine.foreground.get(key) || engine.refreshes.get(key)) return false;
+    const now = engine.runtime.clock.now();
+    if (!this.memory.mayAsk(key, entry.header.id, reason === 'early', now)) return false;
+    if (reason === 'early')
+      this.memory.remember(key, { entryId: entry.header.id, early: true, restUntil: now });
+    const flight = new Flight(key, 'refresh');
+    engine.refreshes.add(flight);
+    engine.background.own(this.fly(flight, request, entry, reason));
+    return true;
+  }
+
+  /** An explicit change of the key ends what was known about it. */
+  forget(request: Pick<Request, 'key'>): void {
+    this.memory.forget(request.key);
+  }
+
+  /** No refresh starts any more. */
+  stop(): void {
+    this.stopped = true;
+  }
+
+  private async fly(
+    flight: Flight,
+    request: Request,
+    entry: StoredEntry,
+    reason: 'stale' | 'early',
+  ): Promise<void> {
+    const { engine } = this;
+    try {
+      const ticket = engine.guard.enter(request.policy.where, { background: true });
+      flight.ticket = ticket;
+      await this.attempt(flight, request, entry, reason, await ticket.slot);
+    } catch (error) {
+      // Shed, or the store is away: the next stale hit tries again.
+      if (!(error instanceof LoadRejectedError || error instanceof StoreFailure)) throw error;
+    } finally {
+      seal(engine, flight);
+      flight.land(NOTHING);
+    }
+  }
+
+  private async attempt(
+    flight: Flight,
+    request: Request,
+    entry: StoredEntry,
+    reason: 'stale' | 'early',
+    slot: Slot,
+  ): Promise<void> {
+    const { engine } = this;
+    const terms: LoadTerms = {
+      slot,
+      lease: undefined,
+      reason,
+      stale: entry,
+      hasStale: true,
+      parent: undefined,
+    };
+    if (request.policy.coordinate !== 'fleet') return loadAndLand(engine, flight, request, terms);
+    const token = engine.runtime.random.token();
+    try {
+      const reply = await this.acquire(request, token, reason === 'early' ? entry.header.id : '');
+      if (reply.code === 'owner') {
+        const lease = {
+          token,
+          leaseMs: request.policy.lease,
+          grantedAt: reply.now,
+          grantedAtLocal: engine.runtime.clock.now(),
+        };
+        return await loadAndLand(engine, flight, request, { ...terms, lease });
+      }
+      if (reply.code === 'wait' || reply.code === 'resting') this.rest(request, entry, reason, reply.ms);
+    } finally {
+      slot.release();
+    }
+  }
+
+  private async acquire(
+    request: Request,
+    token: string,
+    rejectedId: string,
+  ): ReturnType<Engine['gate']['acquire']> {
+    const { gate, holder } = this.engine;
+    const leaseMs = request.policy.lease;
+    return gate.acquire(
+      request.key,
+      { token, leaseMs, holder, mode: 'refresh', willWait: false, rejectedId, hasStale: true, waitedOn: '' },
+      gate.budget(),
+    );
+  }
+
+  /** Others refresh it, or rest after a failure: asking again before they are done would tell nothing new. */
+  private rest(request: Request, entry: StoredEntry, reason: 'stale' | 'early', ms: number): void {
+    const restUntil = this.engine.runtime.clock.now() + Math.max(0, ms);
+    this.memory.remember(request.key, { entryId: entry.header.id, early: reason === 'early', restUntil });
+  }
+}

@@ -1,0 +1,61 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Slot } from '../guard/index.js';
+import type { LoadContext } from './load-context.js';
+
+/** What a load can wait for: it becomes a load of its own once it has begun. */
+export interface Awaited {
+  readonly link: ChainLink | undefined;
+}
+
+/** One running load, as seen by the cached calls made inside it. */
+export interface ChainLink {
+  readonly keyId: string;
+  readonly context: LoadContext;
+  readonly slot: Slot | undefined;
+  readonly parent: ChainLink | undefined;
+  /** The flights that calls made inside this load wait for now. */
+  readonly waitsFor: Set<Awaited>;
+  finished: boolean;
+}
+
+/**
+ * The loads around a call, by async context. A nested call borrows its chain's slot; one that would wait for a load of its
+ * own chain, directly or over others, would wait for ever and is refused.
+ */
+export class LoadChain {
+  private readonly storage = new AsyncLocalStorage<ChainLink | undefined>();
+
+  /** The load this call is made in. The context of a load that has ended counts as none. */
+  current(): ChainLink | undefined {
+    const link = this.storage.getStore();
+    return link === undefined || link.finished ? undefined : link;
+  }
+
+  /** Runs `fn` as the load `link`. */
+  run<R>(link: ChainLink, fn: () => R): R {
+    return this.storage.run(link, fn);
+  }
+}
+
+/** Whether `from` runs inside a load of `keyId`. */
+export function isInside(from: ChainLink | undefined, keyId: string): boolean {
+  for (let link = from; link !== undefined; link = link.parent) {
+    if (link.keyId === keyId && !link.finished) return true;
+  }
+  return false;
+}
+
+/** Whether `target` waits, over any number of flights, for `from` or a load around it. */
+export function wouldDeadlock(from: ChainLink, target: Awaited): boolean {
+  const chain = new Set<ChainLink>();
+  for (let link: ChainLink | undefined = from; link !== undefined; link = link.parent) chain.add(link);
+  const seen = new Set<Awaited>();
+  const open = [target];
+  for (let awaited = open.pop(); awaited !== undefined; awaited = open.pop()) {
+    if (seen.has(awaited) || awaited.link === undefined) continue;
+    if (chain.has(awaited.link)) return true;
+    seen.add(awaited);
+    open.push(...awaited.link.waitsFor);
+  }
+  return false;
+}

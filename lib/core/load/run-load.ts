@@ -1,0 +1,90 @@
+import type { Cancel, Runtime } from '../ports.js';
+import { NOT_MODIFIED, RunningLoadContext, type LoadWishes } from './load-context.js';
+import type { ChainLink, LoadChain } from './load-chain.js';
+import type { Slot } from '../guard/index.js';
+import type { Request } from '../request.js';
+
+/** How one run of a loader ended. After `timeout` and `aborted` its own result is dropped. */
+export type LoadResult =
+  | { readonly kind: 'value'; readonly value: unknown; readonly wishes: LoadWishes; readonly took: number }
+  | { readonly kind: 'notModified'; readonly wishes: LoadWishes; readonly took: number }
+  | { readonly kind: 'error'; readonly error: unknown; readonly took: number }
+  | { readonly kind: 'timeout'; readonly took: number }
+  | { readonly kind: 'aborted'; readonly took: number };
+
+export interface RunningLoad {
+  readonly result: Promise<LoadResult>;
+  /** Ends the load as far as anybody waits for it. Its loader may ignore its signal. */
+  readonly abort: (reason: unknown) => void;
+}
+
+export interface LoadSurroundings {
+  readonly runtime: Runtime;
+  readonly chain: LoadChain;
+  readonly slot: Slot | undefined;
+  /** The load around it; undefined starts a new chain. */
+  readonly parent: ChainLink | undefined;
+  readonly readStale: (() => unknown) | undefined;
+  /** Called before the loader is: calls made inside it must find its link. */
+  readonly onBegin: (link: ChainLink) => void;
+}
+
+/** Calls the loader in the async context of this call, and lets go of it at `loadTimeout` or when aborted. */
+export function runLoad(request: Request, around: LoadSurroundings): RunningLoad {
+  const { runtime, chain } = around;
+  const { policy, key } = request;
+  const controller = new AbortController();
+  const context = new RunningLoadContext(key.id, controller.signal, policy.where, around.readStale);
+  const link: ChainLink = {
+    keyId: key.id,
+    context,
+    slot: around.slot,
+    parent: around.parent,
+    waitsFor: new Set(),
+    finished: false,
+  };
+  around.onBegin(link);
+  const started = runtime.clock.now();
+  let letGo!: (kind: 'timeout' | 'aborted', reason: unknown) => void;
+  const result = new Promise<LoadResult>((resolve) => {
+    const end = (partial: (took: number) => LoadResult): void => {
+      stop();
+      link.finished = true;
+      resolve(partial(runtime.clock.now() - started));
+    };
+    letGo = (kind, reason) => {
+      if (link.finished) return;
+      end((took) => ({ kind, took }));
+      controller.abort(reason);
+    };
+    const stop: Cancel = runtime.timers.after(policy.loadTimeout, () =>
+      letGo('timeout', new DOMException('loadTimeout', 'TimeoutError')),
+    );
+    callLoader(request, chain, link, context).then(
+      (value) => {
+        if (!link.finished) end((took) => outcomeOf(value, context.wishes, took));
+      },
+      (error: unknown) => {
+        if (!link.finished) end((took) => ({ kind: 'error', error, took }));
+      },
+    );
+  });
+  return { result, abort: (reason) => letGo('aborted', reason) };
+}
+
+/** A loader may throw synchronously, return a plain value or a thenable: one await covers all. */
+async function callLoader(
+  request: Request,
+  chain: LoadChain,
+  link: ChainLink,
+  context: RunningLoadContext,
+): Promise<unknown> {
+  // The loader's context is typed for its own value; what it is given is the same object.
+  return await chain.run(link, () => request.load(context as never));
+}
+
+function outcomeOf(value: unknown, wishes: LoadWishes, took: number): LoadResult {
+  return value === NOT_MODIFIED
+    ? { kind: 'notModified', wishes, took }
+    : { kind: 'value', value, wishes, took };
+}

@@ -1,0 +1,38 @@
+import type { TypeMap } from '../codec/index.js';
+import type { Class } from '../codec/index.js';
+import type { Serializer } from './policy.js';
+
+/** A policy with every default filled in, every duration in milliseconds and every matcher a function. */
+export interface ResolvedPolicy {
+  readonly where: string;
+  /** Static soft life, or undefined where `ttlOf` computes it. */
+  readonly ttl: number | undefined;
+  readonly ttlOf: ((value: unknown, ...args: readonly unknown[]) => unknown) | undefined;
+  readonly stale: number;
+  readonly staleIfError: number;
+  readonly negativeTtl: number;
+  readonly isNegative: (value: unknown) => boolean;
+  readonly isNegativeError: ((error: unknown) => boolean) | undefined;
+  readonly cacheIf: ((value: unknown) => boolean) | undefined;
+  /** Share of the ttl, or a fixed stretch in ms. */
+  readonly jitter: { readonly share: number } | { readonly upTo: number };
+  /** Beta, or the window in ms. Undefined: off. */
+  readonly earlyRefresh: { readonly beta: number } | { readonly window: number } | undefined;
+  readonly coordinate: 'fleet' | 'process' | 'none';
+  readonly mayExist: ((...args: readonly unknown[]) => boolean | Promise<boolean>) | undefined;
+  readonly lease: number;
+  readonly loadTimeout: number;
+  readonly softTimeout: number | undefined;
+  readonly waitTimeout: number;
+  readonly onWaitTimeout: 'error' | 'load';
+  readonly abandon: 'finish' | 'abort';
+  readonly failureBackoff: number;
+  readonly onRedisDown: 'load' | 'error';
+  readonly fallback: ((error: unknown, ...args: readonly unknown[]) => unknown) | undefined;
+  readonly onUncacheable: 'error' | 'bypass';
+  readonly types: TypeMap | undefined;
+  readonly errors: readonly Class[];
+  readonly serializer: Serializer | undefined;
+  readonly shared: boolean;
+  readonly vary: unknown;
+}

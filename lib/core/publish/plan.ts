@@ -1,0 +1,210 @@
+import { UncacheableValue } from '../codec/index.js';
+import { milliseconds } from '../duration.js';
+import {
+  drawLife,
+  encodePayload,
+  EncodedPayload,
+  isFaithful,
+  SharedPayload,
+  type EntryKind,
+  type ErrorTransport,
+  type Life,
+  type Payload,
+  type StoredEntry,
+} from '../entry/index.js';
+import { encodeValue } from '../codec/index.js';
+import { UncacheableValueError } from '../errors.js';
+import type { ErrorNature } from '../flight/flight.js';
+import type { LoadResult } from '../load/index.js';
+import type { Random } from '../ports.js';
+import type { Request } from '../request.js';
+import { show } from '../show.js';
+
+/** What a load's result is to its callers, and to the store. */
+export type Plan =
+  | { readonly kind: 'value'; readonly payload: Payload; readonly store: Draft | undefined }
+  | {
+      readonly kind: 'error';
+      readonly error: unknown;
+      readonly nature: ErrorNature;
+      readonly store: Draft | undefined;
+    };
+
+/** An entry that is to be written. */
+export interface Draft {
+  readonly kind: EntryKind;
+  readonly payload: EncodedPayload;
+  readonly life: Life;
+  /** This entry stays as it is and gets a new life (`notModified`). */
+  readonly kept: StoredEntry | undefined;
+}
+
+export interface Planning {
+  readonly random: Random;
+  readonly errors: ErrorTransport;
+  readonly maxValueBytes: number;
+  /** Says a thing once per policy and cause. */
+  readonly warnOnce: (where: string, cause: string, message: string) => void;
+}
+
+type Loaded = Extract<LoadResult, { kind: 'value' | 'notModified' | 'error' }>;
+
+/** Decides what becomes of a load's result. `stale` is the entry that the load was to replace. */
+export function planFor(
+  result: Loaded,
+  request: Request,
+  stale: StoredEntry | undefined,
+  by: Planning,
+): Plan {
+  if (result.kind === 'error') return planError(result.error, request, by);
+  if (result.kind === 'notModified') return planKept(result, request, stale, by);
+  return planValue(result.value, result, request, by);
+}
+
+function planValue(
+  value: unknown,
+  { wishes }: Extract<Loaded, { kind: 'value' }>,
+  request: Request,
+  by: Planning,
+): Plan {
+  const { policy } = request;
+  const wanted = asUserSays(value, wishes.skip, wishes.ttl, request, by);
+  let payload: EncodedPayload;
+  try {
+    payload = encodePayload(value, policy);
+  } catch (error) {
+    return planUncacheable(value, error, wanted.ttl <= 0, request, by);
+  }
+  const life = fits(payload, request, by)
+    ? drawLife(wanted.kind, wanted.ttl, policy, by.random.next())
+    : undefined;
+  const store = life && { kind: wanted.kind, payload, life, kept: undefined };
+  return { kind: 'value', payload, store };
+}
+
+function planKept(
+  { wishes }: Extract<Loaded, { kind: 'notModified' }>,
+  request: Request,
+  stale: StoredEntry | undefined,
+  by: Planning,
+): Plan {
+  // The context gives the mark out only where a stale entry is held.
+  const kept = stale as StoredEntry;
+  const { payload } = kept;
+  const wanted = asUserSays(payload.read(request.policy), wishes.skip, wishes.ttl, request, by);
+  const life = drawLife('value', wanted.ttl, request.policy, by.random.next());
+  return { kind: 'value', payload, store: life && { kind: 'value', payload, life, kept } };
+}
+
+/** The policy's functions about this value. One that throws, or answers nonsense, costs the entry, never the caller. */
+function asUserSays(
+  value: unknown,
+  skip: boolean,
+  ttl: number | undefined,
+  request: Request,
+  by: Planning,
+): { kind: EntryKind; ttl: number } {
+  const { policy, args } = request;
+  try {
+    const kind = policy.isNegative(value) ? 'negative' : 'value';
+    if (skip || policy.cacheIf?.(value) === false) return { kind, ttl: 0 };
+    if (ttl !== undefined) return { kind, ttl };
+    if (policy.ttl !== undefined) return { kind, ttl: policy.ttl };
+    const given = policy.ttlOf?.(value, ...args);
+    const computed = milliseconds(given);
+    if (computed !== undefined) return { kind, ttl: computed };
+    by.warnOnce(
+      policy.where,
+      'ttl',
+      `${policy.where}: ttl() returned ${show(given)}, which is no duration. The value was not stored.`,
+    );
+    return { kind, ttl: 0 };
+  } catch (error) {
+    by.warnOnce(
+      policy.where,
+      'policy',
+      `${policy.where}: ttl, cacheIf or isNegative threw ${show(error)}. The value was not stored.`,
+    );
+    return { kind: 'value', ttl: 0 };
+  }
+}
+
+function planUncacheable(
+  value: unknown,
+  cause: unknown,
+  unwanted: boolean,
+  request: Request,
+  by: Planning,
+): Plan {
+  const { policy } = request;
+  const shared: Plan = { kind: 'value', payload: new SharedPayload(value), store: undefined };
+  if (unwanted) return shared;
+  const error = uncacheable(cause, policy.where);
+  if (policy.onUncacheable === 'error') return { kind: 'error', error, nature: 'final', store: undefined };
+  by.warnOnce(
+    policy.where,
+    'uncacheable',
+    `${error.message} It was delivered and not stored (onUncacheable: 'bypass').`,
+  );
+  return shared;
+}
+
+/** The public error for a value that has no faithful bytes. */
+export function uncacheable(cause: unknown, where: string): UncacheableValueError {
+  if (cause instanceof UncacheableValueError) return cause;
+  if (!(cause instanceof UncacheableValue)) {
+    return new UncacheableValueError(`${where}: the serializer failed with ${show(cause)}.`, '', { cause });
+  }
+  const at = cause.path === '' ? 'the value' : cause.path;
+  return new UncacheableValueError(
+    `${where}: ${at} is ${cause.what} and can't be cached. ${cause.fix}`,
+    cause.path,
+    { cause },
+  );
+}
+
+function planError(error: unknown, request: Request, by: Planning): Plan {
+  const { policy } = request;
+  if (!isAnswer(error, request, by)) return { kind: 'error', error, nature: 'failure', store: undefined };
+  const answer = { kind: 'error', error, nature: 'answer', store: undefined } as const;
+  const packed = by.errors.pack(error, policy.errors);
+  const life = drawLife('error', policy.ttl ?? Infinity, policy, by.random.next());
+  if (life === undefined) return answer;
+  try {
+    if (!isFaithful(packed)) throw new Error('neither an HttpException nor a class listed in `errors`');
+    const { codec, bytes } = encodeValue(packed);
+    const payload = new EncodedPayload(codec, bytes, undefined);
+    return { ...answer, store: { kind: 'error', payload, life, kept: undefined } };
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    by.warnOnce(
+      policy.where,
+      'negativeErrors',
+      `${policy.where}: ${show(error)} matches negativeErrors and can't be restored (${why}). It is thrown and not stored.`,
+    );
+    return answer;
+  }
+}
+
+function isAnswer(error: unknown, { policy }: Request, by: Planning): boolean {
+  try {
+    return policy.isNegativeError?.(error) ?? false;
+  } catch (thrown) {
+    by.warnOnce(
+      policy.where,
+      'negativeErrors',
+      `${policy.where}: negativeErrors threw ${show(thrown)}. The error was not stored.`,
+    );
+    return false;
+  }
+}
+
+function fits(payload: EncodedPayload, { policy }: Request, by: Planning): boolean {
+  if (payload.bytes.length <= by.maxValueBytes) return true;
+  by.warnOnce(
+    policy.where,
+    'maxValueBytes',
+    `${policy.where}: a value of ${payload.bytes.length} bytes is over maxValueBytes (${by.maxValueBytes}). It was delivered and not stored.`,
+  );
+  return false;
+}

@@ -1,0 +1,18 @@
+import type { LoadContext } from './load/index.js';
+import type { EntryKey } from './keys/index.js';
+import type { ResolvedCall, ResolvedPolicy } from './policy/index.js';
+
+/** The user's function behind an entry. */
+export type Loader = (context: LoadContext<never>) => unknown;
+
+/** One call, with everything that is fixed from its beginning. */
+export interface Request {
+  readonly key: EntryKey;
+  /** The cached method's name, or `''`. */
+  readonly name: string;
+  readonly policy: ResolvedPolicy;
+  readonly call: ResolvedCall;
+  /** The method's arguments, or the key's parts: for the policy's functions. */
+  readonly args: readonly unknown[];
+  readonly load: Loader;
+}

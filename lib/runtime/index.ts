@@ -1,0 +1,1 @@
+export { createNodeRuntime, type NodeRuntimeOptions } from './node-runtime.js';

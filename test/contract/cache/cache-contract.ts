@@ -1,0 +1,17 @@
+import type { Lab } from './lab.js';
+import { singleFlightContract } from './single-flight.contract.js';
+import { Subject } from './subject.js';
+
+/** What the cache promises, whatever the store. */
+export function cacheContract(name: string, openLab: () => Promise<Lab>): void {
+  describe(`the cache on ${name}`, () => {
+    let subject: Subject;
+
+    beforeEach(async () => {
+      subject = new Subject(await openLab());
+    });
+    afterEach(() => subject.close());
+
+    singleFlightContract(() => subject);
+  });
+}
