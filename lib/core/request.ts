@@ -1,4 +1,4 @@
-import type { LoadContext } from './load/index.js';
+import type { LoadContext } from './load/load-context.js';
 import type { EntryKey } from './keys/index.js';
 import type { ResolvedCall, ResolvedPolicy } from './policy/index.js';
 

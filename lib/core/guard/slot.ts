@@ -1,4 +1,7 @@
-import type { Ticket } from './ticket.js';
+/** Who would take a slot when it comes back. */
+export interface Taker {
+  grant(slot: Slot): void;
+}
 
 /**
  * The right to run one load. A load that calls other cached methods lends its slot to one of them at a time, so that nested
@@ -8,7 +11,7 @@ export class Slot {
   private lent = false;
   private returned = false;
   /** Nested loads that would take this slot as soon as it is back. */
-  private readonly wanting = new Set<Ticket>();
+  private readonly wanting = new Set<Taker>();
 
   constructor(private readonly giveBack: () => void) {}
 
@@ -26,13 +29,13 @@ export class Slot {
     return new Slot(() => this.takeBack());
   }
 
-  /** Grants `ticket` this slot when it is back; a ticket leaves by {@link forget}. */
-  want(ticket: Ticket): void {
-    this.wanting.add(ticket);
+  /** Grants `taker` this slot when it is back; it leaves by {@link forget}. */
+  want(taker: Taker): void {
+    this.wanting.add(taker);
   }
 
-  forget(ticket: Ticket): void {
-    this.wanting.delete(ticket);
+  forget(taker: Taker): void {
+    this.wanting.delete(taker);
   }
 
   private takeBack(): void {

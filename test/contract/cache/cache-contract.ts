@@ -1,5 +1,9 @@
+import { callContract } from './call.contract.js';
+import { changeContract } from './change.contract.js';
 import type { Lab } from './lab.js';
+import { policyContract } from './policy.contract.js';
 import { singleFlightContract } from './single-flight.contract.js';
+import { stalenessContract } from './staleness.contract.js';
 import { Subject } from './subject.js';
 
 /** What the cache promises, whatever the store. */
@@ -13,5 +17,9 @@ export function cacheContract(name: string, openLab: () => Promise<Lab>): void {
     afterEach(() => subject.close());
 
     singleFlightContract(() => subject);
+    stalenessContract(() => subject);
+    changeContract(() => subject);
+    policyContract(() => subject);
+    callContract(() => subject);
   });
 }

@@ -34,7 +34,11 @@ export class Process {
     cache.listen((event) => void this.events.push(event));
   }
 
-  static async open(lab: Lab, options: CacheOptions = {}, wrap: (store: Store) => Store = (store) => store): Promise<Process> {
+  static async open(
+    lab: Lab,
+    options: CacheOptions = {},
+    wrap: (store: Store) => Store = (store) => store,
+  ): Promise<Process> {
     const store = wrap(await lab.openStore());
     const cache = new StampedeCache(options, { store, runtime: lab.runtime, holder: 'test' });
     await cache.open();
@@ -54,7 +58,10 @@ export class Process {
   }
 
   async set(key: string, value: unknown, policy: AnyPolicy = {}): Promise<void> {
-    await this.cache.entries.set(this.request(key, () => undefined, policy), value);
+    await this.cache.entries.set(
+      this.request(key, () => undefined, policy),
+      value,
+    );
   }
 
   async invalidate(key: string): Promise<void> {
@@ -70,7 +77,14 @@ export class Process {
     const where = 'Shop.find';
     const options = requests.call(call);
     const resolved = requests.policy({ ttl: 60_000, jitter: 0, earlyRefresh: 0, ...policy }, where);
-    return { key: requests.keyOf({ name: 'Shop.find' }, undefined, key, where), name: 'Shop.find', policy: resolved, call: options, args: [key], load };
+    return {
+      key: requests.keyOf({ name: 'Shop.find' }, undefined, key, where),
+      name: 'Shop.find',
+      policy: resolved,
+      call: options,
+      args: [key],
+      load,
+    };
   }
 
   types(): string[] {

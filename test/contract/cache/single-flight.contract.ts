@@ -15,7 +15,10 @@ export function singleFlightContract(subject: () => Subject): void {
       expect(origin.starts).toBe(1);
       expect(new Set(answers.map(({ value }) => value)).size).toBe(100);
       expect(answers.every(({ value }) => (value as { list: number[] }).list[0] === 1)).toBe(true);
-      expect(answers.map(({ outcome }) => outcome).sort()).toEqual([...Array<string>(99).fill('joined'), 'loaded']);
+      expect(answers.map(({ outcome }) => outcome).sort()).toEqual([
+        ...Array<string>(99).fill('joined'),
+        'loaded',
+      ]);
     });
 
     it('gives callers of `shared: true` one frozen value', async () => {

@@ -22,7 +22,9 @@ export class Subject {
   }
 
   async happened(process: Process, type: string, times = 1): Promise<void> {
-    await until(() => process.types().filter((one) => one === type).length >= times, { what: `${times} x ${type}` });
+    await until(() => process.types().filter((one) => one === type).length >= times, {
+      what: `${times} x ${type}`,
+    });
   }
 
   async close(): Promise<void> {
