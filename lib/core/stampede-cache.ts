@@ -21,6 +21,8 @@ import { Entries } from './entries.js';
 
 /** How long `close` waits for loads under way, ms. */
 const DRAIN = 5_000;
+/** How long it then waits for their leases to be given back, ms. */
+const LAST_WORDS = 1_000;
 
 /** The cache itself, without any framework: one engine over one store. */
 export class StampedeCache {
@@ -101,7 +103,10 @@ export class StampedeCache {
 
   private async shutDown(): Promise<void> {
     this.quiesce();
-    await this.engine.background.drain(DRAIN);
+    const { background, aborts } = this.engine;
+    await background.drain(DRAIN);
+    for (const abort of aborts) abort(new DOMException('The application shuts down.', 'AbortError'));
+    await background.drain(LAST_WORDS);
     await this.engine.gate.store.close();
   }
 
@@ -154,6 +159,7 @@ function assemble(options: ResolvedCacheOptions, parts: CacheParts): Engine {
     foreground: new FlightMap(),
     refreshes: new FlightMap(),
     detached: new FlightMap(),
+    aborts: new Set(),
     arrivals: { next: () => (arrivals += 1) },
     holder,
   };

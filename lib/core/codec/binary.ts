@@ -43,7 +43,7 @@ export function toBase64(value: ArrayBuffer | ArrayBufferView): string {
 export function bytesOf(base64: string): Buffer {
   const bytes = Buffer.from(base64, 'base64');
   const padding = base64.endsWith('==') ? 2 : base64.endsWith('=') ? 1 : 0;
-  if (base64.length % 4 !== 0 || bytes.length !== (base64.length / 4) * 3 - padding) {
+  if (bytes.length !== (base64.length / 4) * 3 - padding) {
     throw new DecodeError('not base64');
   }
   return bytes;

@@ -16,7 +16,8 @@ export interface Encoded {
  * @throws UncacheableValue
  */
 export function encodeValue(value: unknown, types?: TypeMap): Encoded {
-  if ('toJSON' in Object.prototype || 'toJSON' in Array.prototype) {
+  // Found through the prototype of arrays also where it is on the root prototype.
+  if ('toJSON' in Array.prototype) {
     throw new UncacheableValue(
       '',
       'not safe from toJSON',

@@ -89,7 +89,7 @@ export class TypedReader {
     for (const name of Object.keys(written)) {
       const isElement = arrayIndex(name) !== undefined;
       const inside = isElement ? known?.element() : known?.property(name);
-      if (name === 'length' || (isElement && Number(name) >= array.length)) return malformed(wire.ODD_ARRAY);
+      if (isElement && Number(name) >= array.length) return malformed(wire.ODD_ARRAY);
       define(array, name, this.read(written[name], inside, depth + 2), true);
     }
     return array;

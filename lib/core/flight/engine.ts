@@ -31,6 +31,8 @@ export interface Engine {
   readonly refreshes: FlightMap;
   /** Loads of callers whose `waitTimeout` is over (`onWaitTimeout: 'load'`). */
   readonly detached: FlightMap;
+  /** Ends the loads under way, at shutdown. */
+  readonly aborts: Set<(reason: unknown) => void>;
   /** Orders arrivals of callers and beginnings of loads in this process. */
   readonly arrivals: { next(): number };
   /** Who we are, in a lease. */

@@ -134,6 +134,7 @@ class ForegroundFlight {
   }
 
   private async loadUnderLease(slot: Slot, token: string, now: number): Promise<void> {
+    if (this.flight.callers === 0) return this.stayOnGround(slot, token);
     const lease = {
       token,
       leaseMs: this.request.policy.lease,
@@ -144,6 +145,13 @@ class ForegroundFlight {
       ...this.terms(slot, this.departure.reason),
       lease,
     });
+  }
+
+  /** Everybody left before the load began: nobody wants it. */
+  private async stayOnGround(slot: Slot, token: string): Promise<void> {
+    slot.release();
+    this.land(NOTHING);
+    await this.engine.gate.release(this.request.key, { token, outcome: '' }).catch(() => false);
   }
 
   private async load(slot: Slot, reason: LoadReason): Promise<void> {

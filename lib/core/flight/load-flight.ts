@@ -49,7 +49,9 @@ export async function loadAndLand(
   });
   flight.onDeserted = () => engine.background.own(abandon(engine, flight, request, keeper, load.abort));
   if (flight.kind !== 'refresh' && flight.callers === 0) flight.onDeserted();
+  engine.aborts.add(load.abort);
   const result = await load.result;
+  engine.aborts.delete(load.abort);
   keeper?.stop();
   // Sealed before the commit is sent: a caller whose own read missed after that was invalidated after it.
   seal(engine, flight);

@@ -26,6 +26,7 @@ export class Waiter {
   private onWake: (wake: Wake) => void = (wake) => this.early.push(wake);
   private readonly stopListening: Cancel;
   private cancelTimer: Cancel = () => undefined;
+  private deserted = false;
   private finish: (woken: Woken) => void = () => undefined;
 
   constructor(
@@ -46,6 +47,7 @@ export class Waiter {
         this.finish = resolve;
         this.onWake = (wake) => this.judge(wake, token);
         for (const wake of this.early.splice(0)) this.judge(wake, token);
+        if (this.deserted) this.finish({ kind: 'deserted' });
         if (this.engine.gate.store.pushUp()) this.trust(leaseMs);
         else this.poll(token, FIRST_POLL);
       });
@@ -57,6 +59,7 @@ export class Waiter {
 
   /** Nobody wants the value any more. */
   desert(): void {
+    this.deserted = true;
     this.finish({ kind: 'deserted' });
   }
 

@@ -8,8 +8,9 @@ import type { Policy } from './policy.js';
 import type { ResolvedPolicy } from './resolved-policy.js';
 
 /** A policy of any value and arguments: its functions are called with what they were declared for. */
-// eslint-style variance note: `never` makes every Policy<T, A> assignable, since its functions only consume.
-export type AnyPolicy = Policy<never, never>;
+export type AnyPolicy = Omit<Policy<never, never>, 'fallback'> & {
+  readonly fallback?: (error: unknown, ...args: never) => unknown;
+};
 
 const YEAR = 365 * 24 * 3_600_000;
 const DEFAULT_NEGATIVE_TTL = 10_000;

@@ -3,7 +3,7 @@ import type { Answer } from '../../../lib/core/call/index.js';
 import type { EntryInfo } from '../../../lib/core/entries.js';
 import type { StampedeCacheEvent } from '../../../lib/core/events/index.js';
 import type { LoadContext } from '../../../lib/core/load/index.js';
-import type { CallOptions, Policy } from '../../../lib/core/policy/index.js';
+import type { AnyPolicy, CallOptions } from '../../../lib/core/policy/index.js';
 import type { Request } from '../../../lib/core/request.js';
 import { StampedeCache } from '../../../lib/core/stampede-cache.js';
 import type { Runtime } from '../../../lib/core/ports.js';
@@ -21,7 +21,6 @@ export interface Lab {
 }
 
 export type Load = (ctx: LoadContext<never>) => unknown;
-export type AnyPolicy = Policy<never, never>;
 
 /** One process of the fleet: a cache of its own on the shared data. */
 export class Process {

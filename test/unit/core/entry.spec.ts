@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import * as fc from 'fast-check';
 import {
   isDueEarly,
@@ -42,17 +43,25 @@ describe('the wire format, version 1', () => {
     softAt: fc.integer({ min: 0, max: 9_999_999_999_999 }),
     loadStart: fc.integer({ min: 0, max: 9_999_999_999_999 }),
     sourceVersion: fc.nat(),
-    id: fc.string({ unit: fc.constantFrom(...'abcXYZ019-_'), minLength: 22, maxLength: 22 }),
+    id: fc.string({
+      unit: fc.constantFrom('a', 'b', 'X', 'Z', '0', '9', '-', '_'),
+      minLength: 22,
+      maxLength: 22,
+    }),
     cost: fc.nat(),
     ttl: fc.nat(),
     hard: fc.nat(),
-    digest: fc.string({ unit: fc.constantFrom(...'abcXYZ019-_'), minLength: 8, maxLength: 8 }),
+    digest: fc.string({
+      unit: fc.constantFrom('a', 'b', 'X', 'Z', '0', '9', '-', '_'),
+      minLength: 8,
+      maxLength: 8,
+    }),
   });
   const codecs = fc.oneof(
     fc.constantFrom({ codec: 'j' as const }, { codec: 't' as const }),
     fc
-      .string({ minLength: 1, maxLength: 30, unit: 'binary' })
-      .filter((name) => name.isWellFormed())
+      .string({ minLength: 1, maxLength: 30, unit: 'grapheme' })
+
       .map((serializer) => ({ codec: 'x' as const, serializer })),
   );
 
@@ -84,7 +93,7 @@ describe('the wire format, version 1', () => {
         const changed = Buffer.from(full);
         changed[at] = byte;
         const parsed = parseHeader(changed);
-        if (byte !== full[at] && parsed) expect(parsed.header).not.toEqual(header);
+        expect(byte !== full[at] && isDeepStrictEqual(parsed?.header, header)).toBe(false);
       },
     );
     fc.assert(harmless);
