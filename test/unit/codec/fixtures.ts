@@ -79,6 +79,8 @@ const at7 = Object.assign(/a\/b/giu, { lastIndex: 7 });
 const coded = Object.assign(new TypeError('no such host', { cause: new Error('below') }), {
   code: 'ENOTFOUND',
 });
+const withoutErrors = new AggregateError([1], 'all');
+Reflect.deleteProperty(withoutErrors, 'errors');
 const bytes = new Uint8Array([0, 1, 127, 128, 255, 0, 0, 1]);
 
 /** These texts are in stores already: a test that fails here means a new codec letter, never a new text. */
@@ -148,6 +150,11 @@ export const FIXTURES: readonly Fixture[] = [
   ),
   typed('URLSearchParams', new URLSearchParams('a=1&a=%26&b='), '["~#URLSearchParams","a=1&a=%26&b="]'),
   typed('a sparse array', sparse(5, { 1: 'a', 3: undefined }), '["~#Array",5,{"1":"a","3":"~u"}]'),
+  typed(
+    'an array with as many properties as holes',
+    Object.assign(sparse(2, { 1: 'a' }), { x: 1 }),
+    '["~#Array",2,{"1":"a","x":1}]',
+  ),
   typed('an array of holes', sparse(3, {}), '["~#Array",3,{}]'),
   typed(
     'a huge sparse array',
@@ -171,6 +178,11 @@ export const FIXTURES: readonly Fixture[] = [
     'AggregateError',
     new AggregateError([new RangeError('r'), 0], 'all'),
     '["~#Error","AggregateError",{"message":"all","errors":[["~#Error","RangeError",{"message":"r"},{}],0]},{}]',
+  ),
+  typed(
+    'an AggregateError without its errors',
+    withoutErrors,
+    '["~#Error","AggregateError",{"message":"all"},{}]',
   ),
   typed(
     'an instance',

@@ -145,12 +145,15 @@ describe('a value that would not come back as it is', () => {
     expect(reads).toBeLessThanOrEqual(2);
   });
 
-  it('is anything at all while the root prototype has a toJSON', () => {
-    Object.defineProperty(Object.prototype, 'toJSON', { value: () => 'x', configurable: true });
-    try {
-      expect(refusal({ a: 1 }).what).toBe('not safe from toJSON');
-    } finally {
-      delete (Object.prototype as { toJSON?: unknown }).toJSON;
-    }
-  });
+  it.each([[Object.prototype], [Array.prototype]])(
+    'is anything at all while %p has a toJSON',
+    (prototype) => {
+      Object.defineProperty(prototype, 'toJSON', { value: () => 'x', configurable: true });
+      try {
+        expect(refusal({ a: 1 }).what).toBe('not safe from toJSON');
+      } finally {
+        delete (prototype as { toJSON?: unknown }).toJSON;
+      }
+    },
+  );
 });

@@ -15,7 +15,7 @@ describe('the wire format', () => {
     const read = decodeValue(codec, Buffer.from(text), types);
     expect(same(read, value)).toBe(true);
     // On Node.js 20 no invalid date equals another.
-    if (kind !== 'an invalid Date') expect(isDeepStrictEqual(read, value)).toBe(true);
+    expect(kind === 'an invalid Date' || isDeepStrictEqual(read, value)).toBe(true);
   });
 
   it('has no two kinds of value written alike', () => {
