@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Advice } from './advice.js';
 import type { ResolvedCacheOptions } from './cache-options.js';
 import { ConfigurationError, UncacheableArgumentError } from './errors.js';
 import {
@@ -34,7 +35,7 @@ export class Requests {
 
   constructor(
     private readonly options: ResolvedCacheOptions,
-    private readonly warnOnce: (where: string, cause: string, message: string) => void,
+    private readonly advice: Advice,
   ) {}
 
   /** Runs `run` with `call` as the options of every call inside. */
@@ -58,7 +59,7 @@ export class Requests {
 
   resolve(policy: AnyPolicy | undefined, where: string): ResolvedPolicy {
     return resolvePolicy(policy, this.options.policy, where, (message) =>
-      this.warnOnce(where, message, message),
+      this.advice.once(where, message, message),
     );
   }
 

@@ -5,6 +5,7 @@ import {
   type ResolvedCacheOptions,
 } from './cache-options.js';
 import { Call, type Answer } from './call/index.js';
+import { Advice } from './advice.js';
 import { newCounters, EventBus, type EventListener, type StampedeCacheStats } from './events/index.js';
 import { ErrorTransport } from './entry/index.js';
 import { ReentrantLoadError } from './errors.js';
@@ -37,7 +38,7 @@ export class StampedeCache {
     this.options = resolveCacheOptions(options);
     this.engine = assemble(this.options, parts);
     this.refresher = new Refresher(this.engine);
-    this.requests = new Requests(this.options, this.engine.planning.warnOnce);
+    this.requests = new Requests(this.options, this.engine.planning.advice);
     this.entries = new Entries(this.engine, this.refresher);
   }
 
@@ -49,6 +50,7 @@ export class StampedeCache {
   /** Answers one call. Rejects with the loader's error, or with one of this package's. */
   async answer(request: Request): Promise<Answer> {
     if (this.goesStraight(request)) return this.bypass(request);
+    request.call.signal?.throwIfAborted();
     const { key, policy } = request;
     const inside = this.engine.chain.current();
     if (isInside(inside, key.id)) {
@@ -136,13 +138,7 @@ function assemble(options: ResolvedCacheOptions, parts: CacheParts): Engine {
     { read: options.redisTimeout, write: options.redisWriteTimeout },
     counters,
   );
-  const warned = new Set<string>();
-  const warnOnce = (where: string, cause: string, message: string): void => {
-    const about = `${where}\n${cause}`;
-    if (warned.has(about)) return;
-    warned.add(about);
-    runtime.log.warn(message);
-  };
+  const advice = new Advice(runtime);
   let arrivals = 0;
   return {
     runtime,
@@ -153,7 +149,7 @@ function assemble(options: ResolvedCacheOptions, parts: CacheParts): Engine {
     events,
     counters,
     errors,
-    planning: { random: runtime.random, errors, maxValueBytes: options.maxValueBytes, warnOnce },
+    planning: { random: runtime.random, errors, maxValueBytes: options.maxValueBytes, advice },
     publisher: new Publisher(gate, events, counters),
     background: new Background(runtime),
     foreground: new FlightMap(),

@@ -1,4 +1,4 @@
-import { ReentrantLoadError, WaitTimeoutError } from '../errors.js';
+import { LoadRejectedError, ReentrantLoadError, WaitTimeoutError } from '../errors.js';
 import type { Budget, ReadAnswer } from '../gate/index.js';
 import {
   detachedFlightOf,
@@ -225,7 +225,11 @@ export class Call {
 
   /** A stale value, the fallback, or the error itself. */
   private async standIn(error: unknown, staleMay: boolean): Promise<Answer> {
-    const { request } = this;
+    const { engine, request } = this;
+    if (error instanceof LoadRejectedError) {
+      engine.counters.rejected += 1;
+      tell(engine, request, 'rejected', { retryAfter: error.retryAfter });
+    }
     const stale = staleMay ? await this.staleAnswer() : undefined;
     if (stale) return stale;
     const { fallback } = request.policy;

@@ -5,6 +5,7 @@ import type { Slot } from '../guard/index.js';
 import { LeaseKeeper, runLoad, type ChainLink, type Lease, type LoadResult } from '../load/index.js';
 import { planFor, writeEndNote, type Plan } from '../publish/index.js';
 import type { Request } from '../request.js';
+import { show } from '../show.js';
 import { seal, tell, type Engine } from './engine.js';
 import { NOTHING, type Flight, type Landing } from './flight.js';
 
@@ -56,7 +57,7 @@ export async function loadAndLand(
   // Sealed before the commit is sent: a caller whose own read missed after that was invalidated after it.
   seal(engine, flight);
   slot.release();
-  count(engine, request, reason, result);
+  count(engine, flight, request, reason, result);
   await conclude(engine, flight, request, terms, result, keeper);
 }
 
@@ -83,7 +84,13 @@ async function abandon(
   abort(new DOMException('The last caller has gone.', 'AbortError'));
 }
 
-function count(engine: Engine, request: Request, reason: LoadReason, result: LoadResult): void {
+function count(
+  engine: Engine,
+  flight: Flight,
+  request: Request,
+  reason: LoadReason,
+  result: LoadResult,
+): void {
   const duration = result.took;
   if (result.kind === 'value' || result.kind === 'notModified') {
     engine.counters.loads.succeeded += 1;
@@ -91,8 +98,15 @@ function count(engine: Engine, request: Request, reason: LoadReason, result: Loa
     return;
   }
   engine.counters.loads.failed += 1;
-  const error = result.kind === 'error' ? result.error : result.kind;
+  const error = result.kind === 'error' ? result.error : abandonedError(request, result.kind);
   tell(engine, request, 'load.error', { reason, duration, error });
+  if (flight.kind !== 'refresh') return;
+  // Its callers were served a stale value: nobody else would hear of it.
+  const { where } = request.policy;
+  engine.planning.advice.sometimes(
+    where,
+    () => `${where}: a background refresh failed with ${show(error)}. Stale values are served.`,
+  );
 }
 
 async function conclude(
@@ -104,7 +118,7 @@ async function conclude(
   keeper: LeaseKeeper | undefined,
 ): Promise<void> {
   if (result.kind === 'timeout' || result.kind === 'aborted') {
-    flight.land(abandonedLanding(request, result.kind));
+    flight.land({ kind: 'error', error: abandonedError(request, result.kind), nature: 'failure' });
     // An empty outcome: one of those who wait elsewhere takes over.
     if (terms.lease) await giveBack(engine, request, terms, '', result.kind === 'timeout');
     return;
@@ -117,16 +131,11 @@ async function conclude(
   flight.land((await settled) ? landing : NOTHING);
 }
 
-function abandonedLanding(request: Request, kind: 'timeout' | 'aborted'): Landing {
-  const { where, loadTimeout } = request.policy;
-  const error =
-    kind === 'timeout'
-      ? new LoadTimeoutError(
-          `${where}: the load did not end within ${loadTimeout} ms (loadTimeout) and was abandoned.`,
-          loadTimeout,
-        )
-      : new DOMException(`${where}: the load was abandoned.`, 'AbortError');
-  return { kind: 'error', error, nature: 'failure' };
+function abandonedError({ policy }: Request, kind: 'timeout' | 'aborted'): Error {
+  const { where, loadTimeout } = policy;
+  if (kind === 'aborted') return new DOMException(`${where}: the load was abandoned.`, 'AbortError');
+  const message = `${where}: the load did not end within ${loadTimeout} ms (loadTimeout) and was abandoned.`;
+  return new LoadTimeoutError(message, loadTimeout);
 }
 
 function landingOf(plan: Plan, now: number): Landing {

@@ -1,3 +1,4 @@
+import type { Advice } from '../advice.js';
 import { UncacheableValue } from '../codec/index.js';
 import { milliseconds } from '../duration.js';
 import {
@@ -43,8 +44,7 @@ export interface Planning {
   readonly random: Random;
   readonly errors: ErrorTransport;
   readonly maxValueBytes: number;
-  /** Says a thing once per policy and cause. */
-  readonly warnOnce: (where: string, cause: string, message: string) => void;
+  readonly advice: Advice;
 }
 
 type Loaded = Extract<LoadResult, { kind: 'value' | 'notModified' | 'error' }>;
@@ -113,14 +113,14 @@ function asUserSays(
     const given = policy.ttlOf?.(value, ...args);
     const computed = milliseconds(given);
     if (computed !== undefined) return { kind, ttl: computed };
-    by.warnOnce(
+    by.advice.once(
       policy.where,
       'ttl',
       `${policy.where}: ttl() returned ${show(given)}, which is no duration. The value was not stored.`,
     );
     return { kind, ttl: 0 };
   } catch (error) {
-    by.warnOnce(
+    by.advice.once(
       policy.where,
       'policy',
       `${policy.where}: ttl, cacheIf or isNegative threw ${show(error)}. The value was not stored.`,
@@ -141,7 +141,7 @@ function planUncacheable(
   if (unwanted) return shared;
   const error = uncacheable(cause, policy.where);
   if (policy.onUncacheable === 'error') return { kind: 'error', error, nature: 'final', store: undefined };
-  by.warnOnce(
+  by.advice.once(
     policy.where,
     'uncacheable',
     `${error.message} It was delivered and not stored (onUncacheable: 'bypass').`,
@@ -177,7 +177,7 @@ function planError(error: unknown, request: Request, by: Planning): Plan {
     return { ...answer, store: { kind: 'error', payload, life, kept: undefined } };
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
-    by.warnOnce(
+    by.advice.once(
       policy.where,
       'negativeErrors',
       `${policy.where}: ${show(error)} matches negativeErrors and can't be restored (${why}). It is thrown and not stored.`,
@@ -190,7 +190,7 @@ function isAnswer(error: unknown, { policy }: Request, by: Planning): boolean {
   try {
     return policy.isNegativeError?.(error) ?? false;
   } catch (thrown) {
-    by.warnOnce(
+    by.advice.once(
       policy.where,
       'negativeErrors',
       `${policy.where}: negativeErrors threw ${show(thrown)}. The error was not stored.`,
@@ -201,7 +201,7 @@ function isAnswer(error: unknown, { policy }: Request, by: Planning): boolean {
 
 function fits(payload: EncodedPayload, { policy }: Request, by: Planning): boolean {
   if (payload.bytes.length <= by.maxValueBytes) return true;
-  by.warnOnce(
+  by.advice.once(
     policy.where,
     'maxValueBytes',
     `${policy.where}: a value of ${payload.bytes.length} bytes is over maxValueBytes (${by.maxValueBytes}). It was delivered and not stored.`,
