@@ -1,0 +1,5 @@
+export { readConnection, type ClusterOption } from './connection-option.js';
+export { redact } from './redact.js';
+export type { RedisLike, SingleLike, ClusterLike, ClientLike } from './redis-like.js';
+export { createRedisStore, RedisStore, type RedisStoreOptions, type StateListener } from './redis-store.js';
+export { StoreUnavailable } from './store-unavailable.js';

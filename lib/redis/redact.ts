@@ -1,0 +1,14 @@
+/** Takes credentials out of text that may hold a connection URL. */
+export function redact(text: string): string {
+  return text
+    .replace(/\/\/[^/\s]*@/g, '//***@')
+    .replace(/((?:password|username|auth)["']?\s*[=:]\s*["']?)[^&\s"',}]+/gi, '$1***');
+}
+
+/** The message of whatever was thrown, without credentials. */
+export function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return redact(String(error));
+  // A connection refused on every address of a host is an AggregateError without a message of its own.
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name;
+  return redact(error.message === '' ? code : error.message);
+}

@@ -1,0 +1,88 @@
+import type { SingleLike } from './redis-like.js';
+import { reasonOf } from './redact.js';
+
+export interface SubscriberEvents {
+  /** Subscribed: from here on no message is missed. */
+  onUp(): void;
+  onMessage(text: string): void;
+  /** The connection is gone for good, or never came to be. Called once, not after `close()`. */
+  onDown(reason: string): void;
+}
+
+/**
+ * One connection that listens to one channel, for one life: it is never reconnected, its owner makes another. That leaves
+ * no state in which ioredis holds promises or subscriptions of its own.
+ */
+export class Subscriber {
+  private readonly connection: SingleLike;
+  private over = false;
+  private lastError = 'the connection was closed';
+
+  constructor(
+    source: SingleLike,
+    private readonly channel: string,
+    private readonly events: SubscriberEvents,
+  ) {
+    this.connection = source.duplicate(OWN_OPTIONS);
+    this.connection.on('error', (error: unknown) => {
+      this.lastError = reasonOf(error);
+    });
+    this.connection.on('message', (_channel: unknown, text: unknown) => {
+      if (!this.over) this.events.onMessage(String(text));
+    });
+    // ioredis 5.8 to 5.11 lose a SUBSCRIBE that is sent before `ready`.
+    this.connection.on('ready', () => void this.subscribe());
+    this.connection.on('end', () => this.down(this.lastError));
+    this.connection.connect().catch((error: unknown) => this.down(reasonOf(error)));
+  }
+
+  /** Whether this is a connection to that very server. */
+  isAt(host: unknown, port: unknown): boolean {
+    const own = this.connection.options as { readonly host?: unknown; readonly port?: unknown };
+    return own.host === host && own.port === port;
+  }
+
+  /** Nothing is awaited: promises of a disconnected client may never settle. */
+  close(): void {
+    this.over = true;
+    this.connection.disconnect();
+  }
+
+  private async subscribe(): Promise<void> {
+    try {
+      await this.connection.subscribe(this.channel);
+      if (!this.over) this.events.onUp();
+    } catch (error) {
+      this.down(reasonOf(error));
+    }
+  }
+
+  private down(reason: string): void {
+    if (this.over) return;
+    this.close();
+    this.events.onDown(reason);
+  }
+}
+
+/**
+ * What must differ from the client this is a duplicate of. RESP2, because ioredis 6 treats subscribers on RESP3
+ * differently; no reconnecting by ioredis, see above; the offline queue on and no command timeout, because a duplicate
+ * copies whatever the application chose for its own commands.
+ */
+const OWN_OPTIONS = {
+  protocol: 2,
+  lazyConnect: true,
+  autoResubscribe: false,
+  autoResendUnfulfilledCommands: false,
+  enableAutoPipelining: false,
+  enableOfflineQueue: true,
+  readOnly: false,
+  failoverDetector: false,
+  retryStrategy: (): null => null,
+  reconnectOnError: null,
+  commandTimeout: undefined,
+  socketTimeout: undefined,
+  connectTimeout: 5000,
+  disconnectTimeout: 100,
+  keepAlive: 10_000,
+} as const;
