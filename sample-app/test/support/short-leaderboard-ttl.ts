@@ -1,0 +1,2 @@
+// Imported before the service, which reads it when its class is defined.
+process.env['LEADERBOARD_TTL'] = '50ms';
