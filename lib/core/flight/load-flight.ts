@@ -43,7 +43,7 @@ export async function loadAndLand(
     chain: engine.chain,
     slot,
     parent: terms.parent,
-    readStale: stale && (() => stale.payload.read({ ...request.policy, shared: false })),
+    readStale: () => staleValueOf(stale, request),
     onBegin: (link) => {
       flight.link = link;
     },
@@ -66,6 +66,16 @@ function keep(engine: Engine, request: Request, lease: Lease): LeaseKeeper {
     engine.counters.leasesLost += 1;
     tell(engine, request, 'lease.lost', {});
   });
+}
+
+/** What the load may see of the entry it replaces. An unreadable one is as good as absent. */
+function staleValueOf(stale: StoredEntry | undefined, { policy }: Request): { value: unknown } | undefined {
+  if (stale?.header.kind !== 'value') return undefined;
+  try {
+    return { value: stale.payload.read({ ...policy, shared: false }) };
+  } catch {
+    return undefined;
+  }
 }
 
 /** The last caller has gone: `abandon: 'abort'` ends the load, unless another process waits for it. */

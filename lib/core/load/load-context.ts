@@ -24,6 +24,11 @@ export interface LoadContext<T = unknown> {
 /** What {@link LoadContext.notModified} returns in place of a value. */
 export const NOT_MODIFIED: unique symbol = Symbol('not modified');
 
+/** A value, which may itself be undefined. */
+export interface StaleValue {
+  readonly value: unknown;
+}
+
 /** What a load said about its value. */
 export interface LoadWishes {
   readonly ttl: number | undefined;
@@ -33,20 +38,18 @@ export interface LoadWishes {
 /** The {@link LoadContext} of one load. Words spoken after its end change nothing. */
 export class RunningLoadContext implements LoadContext {
   private readonly said: { ttl: number | undefined; skip: boolean } = { ttl: undefined, skip: false };
-  private staleValue: { readonly value: unknown } | undefined;
+  private staleRead: { readonly held: StaleValue | undefined } | undefined;
 
-  /** `readStale` decodes a copy of the stale value, or is undefined without one. */
+  /** `readStale` decodes a copy of the stale value; undefined: there is none, or it can't be read. */
   constructor(
     readonly key: string,
     readonly signal: AbortSignal,
     private readonly where: string,
-    private readonly readStale: (() => unknown) | undefined,
+    private readonly readStale: () => StaleValue | undefined,
   ) {}
 
   get stale(): unknown {
-    if (!this.readStale) return undefined;
-    this.staleValue ??= { value: this.readStale() };
-    return this.staleValue.value;
+    return this.heldStale()?.value;
   }
 
   get wishes(): LoadWishes {
@@ -68,12 +71,18 @@ export class RunningLoadContext implements LoadContext {
   }
 
   notModified(): never {
-    if (!this.readStale) {
+    if (!this.heldStale()) {
       throw new ConfigurationError(
         `${this.where}: ctx.notModified() needs a stale value, and none is held. Load and return the value.`,
       );
     }
     // A loader typed T returns this mark in T's place; the engine alone sees it.
     return NOT_MODIFIED as never;
+  }
+
+  /** Decoded once, and only for a loader that asks. */
+  private heldStale(): StaleValue | undefined {
+    this.staleRead ??= { held: this.readStale() };
+    return this.staleRead.held;
   }
 }

@@ -1,5 +1,5 @@
 import type { Cancel, Runtime } from '../ports.js';
-import { NOT_MODIFIED, RunningLoadContext, type LoadWishes } from './load-context.js';
+import { NOT_MODIFIED, RunningLoadContext, type LoadWishes, type StaleValue } from './load-context.js';
 import type { ChainLink, LoadChain } from './load-chain.js';
 import type { Slot } from '../guard/index.js';
 import type { Request } from '../request.js';
@@ -24,7 +24,7 @@ export interface LoadSurroundings {
   readonly slot: Slot | undefined;
   /** The load around it; undefined starts a new chain. */
   readonly parent: ChainLink | undefined;
-  readonly readStale: (() => unknown) | undefined;
+  readonly readStale: () => StaleValue | undefined;
   /** Called before the loader is: calls made inside it must find its link. */
   readonly onBegin: (link: ChainLink) => void;
 }
