@@ -66,7 +66,7 @@ export interface AcquireRequest {
   readonly mode: 'load' | 'refresh' | 'probe';
   /** Marks a held lease as contended, so that its end wakes us. Only with working push. */
   readonly willWait: boolean;
-  /** The id of an entry the caller found unusable: exactly this one is no hit. Empty: none. */
+  /** The id of an entry the caller found unusable, byte for byte as latin1: exactly this one is no hit. Empty: none. */
   readonly rejectedId: string;
   /** A usable stale value is in the caller's hands: failure markers bind it. */
   readonly hasStale: boolean;

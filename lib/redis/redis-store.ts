@@ -108,11 +108,11 @@ export class RedisStore implements Store {
 
   async acquire(key: EntryKey, request: AcquireRequest): Promise<AcquireReply> {
     const { token, leaseMs, holder, mode, willWait, rejectedId, hasStale, waitedOn } = request;
-    const args = [token, wholeMs(leaseMs), holder, flag(mode === 'probe'), flag(willWait), rejectedId];
+    const args = [token, wholeMs(leaseMs), holder, flag(mode === 'probe'), flag(willWait)];
     const reply = await this.scripts.timed(
       ACQUIRE,
       this.entryKeys(key),
-      [...args, flag(hasStale), waitedOn],
+      [...args, Buffer.from(rejectedId, 'latin1'), flag(hasStale), waitedOn],
       1,
     );
     return acquireReply(reply);

@@ -10,7 +10,7 @@ function setUp() {
     pass: (ms: number) => void (now += ms),
     setServer: (ms: number) => void (offset += ms),
     /** A command that is `there` ms on its way to the server and `back` ms on its way back. */
-    reply(there: number, back: number): void {
+    reply: (there: number, back: number): void => {
       const sentAt = now;
       now += there;
       const serverNow = Math.floor(now + offset);

@@ -70,8 +70,8 @@ describe('the option `redis`', () => {
     expect(readConnection(value)).toMatchObject({ kind });
   });
 
-  it('makes a client that is not connected yet, queues nothing and ends promptly', async () => {
-    const { client, owned } = await connect({
+  it('makes a client that is not connected yet, queues nothing and ends promptly', () => {
+    const { client, owned } = connect({
       host: 'localhost',
       maxRetriesPerRequest: 7,
       enableOfflineQueue: true,
@@ -85,8 +85,8 @@ describe('the option `redis`', () => {
     });
   });
 
-  it('reconnects when a fail-over turned the server into a replica', async () => {
-    const { client } = await connect('redis://localhost');
+  it('reconnects when a fail-over turned the server into a replica', () => {
+    const { client } = connect('redis://localhost');
     const { reconnectOnError } = client.options as { reconnectOnError: (error: Error) => boolean };
     expect(reconnectOnError(new Error('READONLY You cannot write against a read only replica.'))).toBe(true);
     expect(reconnectOnError(new Error('ERR Error running script (...): -READONLY You ...'))).toBe(true);

@@ -171,6 +171,27 @@ describe('what the server does not know', () => {
     },
   );
 
+  it('an outcome older than two seconds binds nobody, though the rest it came with goes on', async () => {
+    const subject = subjectOf(kit.store);
+    const [old, recent] = [kit.store.now() - 2500, kit.store.now()];
+    const token = freshToken();
+    const leave = (endedAt: number) =>
+      admin.set(leaseOf(subject.key.id), `E${token}-001${endedAt}${endedAt + LONG}it failed`, 'PX', LONG);
+    await leave(recent);
+    expect(await subject.acquire({ waitedOn: token, mode: 'probe' })).toMatchObject({ code: 'outcome' });
+    await leave(old);
+    expect(await subject.acquire({ waitedOn: token, mode: 'probe' })).toMatchObject({ code: 'free' });
+  });
+
+  it('a lease lasts no longer because somebody waits for it', async () => {
+    const subject = subjectOf(kit.store);
+    const token = await subject.own({ leaseMs: 5000 });
+    await subject.waitFor(token);
+    const left = await admin.pttl(leaseOf(subject.key.id));
+    expect(left).toBeGreaterThan(0);
+    expect(left).toBeLessThanOrEqual(5000);
+  });
+
   it('a lease that lost its life gets one, and does not hold for ever', async () => {
     const subject = subjectOf(kit.store);
     await subject.own();

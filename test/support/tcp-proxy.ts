@@ -78,7 +78,7 @@ export class TcpProxy {
   cut(): number {
     const cut = [...this.links];
     for (const link of cut) {
-      link.client.resetAndDestroy();
+      reset(link.client);
       this.unlink(link);
     }
     return cut.length;
@@ -109,7 +109,7 @@ export class TcpProxy {
   private link(client: Socket): void {
     if (this.refusing) {
       client.on('error', () => undefined);
-      client.resetAndDestroy();
+      reset(client);
       return;
     }
     const { host = '127.0.0.1', port } = this.target;
@@ -139,4 +139,10 @@ export class TcpProxy {
     link.client.destroy();
     link.upstream.destroy();
   }
+}
+
+/** libuv refuses to reset a socket whose shutdown is under way, and would leave its handle open. */
+function reset(socket: Socket): void {
+  if (socket.writableEnded) socket.destroy();
+  else socket.resetAndDestroy();
 }

@@ -1,5 +1,6 @@
 import { callContract } from './call.contract.js';
 import { changeContract } from './change.contract.js';
+import { hostileContract } from './hostile.contract.js';
 import type { Lab } from './lab.js';
 import { policyContract } from './policy.contract.js';
 import { singleFlightContract } from './single-flight.contract.js';
@@ -21,5 +22,6 @@ export function cacheContract(name: string, openLab: () => Promise<Lab>): void {
     changeContract(() => subject);
     policyContract(() => subject);
     callContract(() => subject);
+    hostileContract(() => subject);
   });
 }
