@@ -36,8 +36,8 @@ function startTimer(
     const left = due - clock.now();
     if (left > 0) return arm(left);
     // The poll phase lies between timers and immediates: replies that wait in a socket come first.
+    // Referenced also in the background: Node does not wake an idle loop for an immediate that is not.
     const immediate = setImmediate(fn);
-    if (background) immediate.unref();
     disarm = () => clearImmediate(immediate);
   };
 

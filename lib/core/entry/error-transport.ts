@@ -19,7 +19,7 @@ export interface FrameworkErrors {
   unpack(data: unknown): Error;
 }
 
-const STANDARD = new Set(['name', 'message', 'stack', 'cause']);
+const STANDARD = new Set(['message', 'stack', 'cause']);
 
 /** Packs and restores errors. What nobody knows travels as its name and code, without message and stack. */
 export class ErrorTransport {

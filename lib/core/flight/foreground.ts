@@ -139,7 +139,6 @@ class ForegroundFlight {
       token,
       leaseMs: this.request.policy.lease,
       grantedAt: now,
-      grantedAtLocal: this.engine.runtime.clock.now(),
     };
     return loadAndLand(this.engine, this.flight, this.request, {
       ...this.terms(slot, this.departure.reason),

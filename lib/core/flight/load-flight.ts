@@ -134,7 +134,7 @@ async function conclude(
     return;
   }
   const plan = planFor(result, request, terms.stale, engine.planning);
-  const now = storeTime(engine, terms.lease);
+  const now = engine.gate.store.now();
   const landing = landingOf(plan, now);
   const settled = settle(engine, request, terms, plan, result.took, now, keeper);
   flight.landEarly(landing);
@@ -218,9 +218,4 @@ async function giveBack(
   } catch {
     return true;
   }
-}
-
-function storeTime(engine: Engine, lease: Lease | undefined): number {
-  if (lease === undefined) return engine.gate.store.now();
-  return lease.grantedAt + (engine.runtime.clock.now() - lease.grantedAtLocal);
 }

@@ -88,7 +88,6 @@ export class Refresher {
           token,
           leaseMs: request.policy.lease,
           grantedAt: reply.now,
-          grantedAtLocal: engine.runtime.clock.now(),
         };
         return await loadAndLand(engine, flight, request, { ...terms, lease });
       }

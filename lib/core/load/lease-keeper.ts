@@ -2,14 +2,12 @@ import type { StoreGate } from '../gate/index.js';
 import type { EntryKey } from '../keys/index.js';
 import type { Cancel, Runtime } from '../ports.js';
 
-/** A lease we hold, and when we got it. */
+/** A lease we hold. */
 export interface Lease {
   readonly token: string;
   readonly leaseMs: number;
   /** Store time of the grant: the load's begin as everybody sees it. */
   readonly grantedAt: number;
-  /** Our monotonic time of the same moment. */
-  readonly grantedAtLocal: number;
 }
 
 /** Renews a lease every third of its length while its load runs, and knows what the store last said of it. */

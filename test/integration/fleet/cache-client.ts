@@ -1,0 +1,97 @@
+import type { CacheOptions } from '../../../lib/core/cache-options.js';
+import type { Answer } from '../../../lib/core/call/index.js';
+import type { EntryInfo } from '../../../lib/core/entries.js';
+import type { StampedeCacheEvent, StampedeCacheStats } from '../../../lib/core/events/index.js';
+import type { AnyPolicy, CallOptions } from '../../../lib/core/policy/index.js';
+import type { Loader, Request } from '../../../lib/core/request.js';
+import { StampedeCache } from '../../../lib/core/stampede-cache.js';
+import type { Store } from '../../../lib/core/store.js';
+import { createRedisStore } from '../../../lib/redis/index.js';
+import { createNodeRuntime } from '../../../lib/runtime/index.js';
+
+export interface CacheSetup {
+  readonly url: string;
+  readonly namespace: string;
+  readonly options?: CacheOptions;
+  /** Who it is, in a lease. */
+  readonly holder?: string;
+}
+
+/** The cache on a Redis, as one process of a fleet has it, and calls by key. */
+export class CacheClient {
+  readonly events: StampedeCacheEvent[] = [];
+
+  private constructor(
+    readonly cache: StampedeCache,
+    readonly store: Store,
+    readonly warnings: readonly string[],
+  ) {}
+
+  /** `wrap` puts a store that misbehaves in front of the real one. */
+  static async open(
+    setup: CacheSetup,
+    wrap: (store: Store) => Store = (store) => store,
+  ): Promise<CacheClient> {
+    const warnings: string[] = [];
+    const runtime = createNodeRuntime({
+      log: { info: () => undefined, warn: (line) => void warnings.push(line) },
+    });
+    const store = wrap(
+      await createRedisStore({ connection: setup.url, namespace: setup.namespace, runtime }),
+    );
+    const cache = new StampedeCache(setup.options ?? {}, { store, runtime, holder: setup.holder ?? 'test' });
+    await cache.open();
+    return new CacheClient(cache, store, warnings);
+  }
+
+  /** From now on `events` fills. */
+  record(): void {
+    this.cache.listen((event) => void this.events.push(event));
+  }
+
+  entry(key: string, load: Loader, policy: AnyPolicy, call?: CallOptions): Promise<Answer> {
+    return this.cache.answer(this.request(key, load, policy, call));
+  }
+
+  async set(key: string, value: unknown, policy: AnyPolicy): Promise<void> {
+    await this.cache.entries.set(
+      this.request(key, () => undefined, policy),
+      value,
+    );
+  }
+
+  async invalidate(key: string): Promise<void> {
+    await this.cache.entries.invalidate([this.request(key, () => undefined, ANY)]);
+  }
+
+  idOf(key: string): string {
+    return this.request(key, () => undefined, ANY).key.id;
+  }
+
+  inspect(key: string): Promise<EntryInfo | null> {
+    return this.cache.entries.inspect(this.request(key, () => undefined, ANY));
+  }
+
+  stats(): StampedeCacheStats {
+    return this.cache.stats();
+  }
+
+  close(): Promise<void> {
+    return this.cache.close();
+  }
+
+  private request(key: string, load: Loader, policy: AnyPolicy, call?: CallOptions): Request {
+    const { requests } = this.cache;
+    const where = 'Shop.find';
+    return {
+      key: requests.keyOf({ name: where }, undefined, key, where),
+      name: where,
+      policy: requests.policy(policy, where),
+      call: requests.call(call),
+      args: [key],
+      load,
+    };
+  }
+}
+
+const ANY: AnyPolicy = { ttl: '1m', stale: '1h' };
