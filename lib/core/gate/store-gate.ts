@@ -81,10 +81,15 @@ export class StoreGate {
 
   private async spend<T>(budget: Budget, what: string, operation: () => Promise<T>): Promise<T> {
     const started = this.runtime.clock.now();
+    const left = (): number => budget.left - (this.runtime.clock.now() - started);
     try {
-      return await this.within(budget.left, what, operation);
-    } finally {
-      budget.left -= this.runtime.clock.now() - started;
+      const reply = await this.within(budget.left, what, operation);
+      // Much of the time may have been our own event loop's: a store that answered keeps half of the budget.
+      budget.left = Math.max(left(), this.budgets.read / 2);
+      return reply;
+    } catch (error) {
+      budget.left = left();
+      throw error;
     }
   }
 

@@ -104,15 +104,29 @@ describe('a store that is ill', () => {
     ill.holdAcquire = acquire.promise;
     const origin = new Origin();
     const call = a.get('k', origin.load);
-    await lab.fake.advance(60);
+    await lab.fake.advance(40);
     read.resolve();
     await until(() => ill.calls.includes('acquire'));
-    await lab.fake.advance(39);
+    await lab.fake.advance(59);
     expect(origin.starts).toBe(0);
     await lab.fake.advance(1);
     await origin.give('v');
 
     expect(await call).toBe('v');
+  });
+
+  it('is asked for the lease with half of its budget, when its read was answered over a stalled event loop', async () => {
+    const a = await openIll();
+    const read = deferred();
+    ill.holdRead = read.promise;
+    const call = a.entry('k', () => 'v');
+    await until(() => ill.calls.includes('read'));
+    lab.fake.stall(150);
+    read.resolve();
+    await lab.fake.advance(0);
+
+    expect(await call).toMatchObject({ value: 'v', outcome: 'loaded' });
+    expect(a.events.find(({ type }) => type === 'load.start')).toMatchObject({ leased: true });
   });
 
   it('gives back a lease that was granted too late, and never adopts it', async () => {
