@@ -1,1 +1,52 @@
-export {};
+export { Cached } from './nest/decorators/cached.decorator.js';
+export { asMethodDecorator } from './nest/decorators/as-method-decorator.js';
+export { InjectStampedeCache } from './nest/decorators/inject-stampede-cache.decorator.js';
+export { StampedeCacheModule } from './nest/stampede-cache.module.js';
+export { StampedeCacheService } from './nest/stampede-cache.service.js';
+export { getStampedeCacheToken } from './nest/stampede-cache.constants.js';
+export { currentLoad } from './nest/current-load.js';
+export { notFound } from './nest/errors/not-found.js';
+export { parseDuration } from './core/duration.js';
+export {
+  CacheUnavailableError,
+  ConfigurationError,
+  InvalidationError,
+  isStampedeCacheError,
+  LoadRejectedError,
+  LoadTimeoutError,
+  ReentrantLoadError,
+  RemoteLoadError,
+  StampedeCacheError,
+  UncacheableArgumentError,
+  UncacheableValueError,
+  WaitTimeoutError,
+} from './core/errors.js';
+
+export type {
+  CachedOptions,
+  CachedDecorator,
+  AnyMethod,
+} from './nest/interfaces/cached-options.interface.js';
+export type {
+  AsyncMethodOf,
+  CachedHandle,
+  HandleOf,
+  HiddenMethodOf,
+} from './nest/interfaces/cached-handle.interface.js';
+export type {
+  RedisConnection,
+  StampedeCacheFactoryOptions,
+  StampedeCacheModuleAsyncOptions,
+  StampedeCacheModuleExtras,
+  StampedeCacheModuleOptions,
+  StampedeCacheOptionsFactory,
+} from './nest/interfaces/stampede-cache-module-options.interface.js';
+export type { LoadsOptions } from './core/cache-options.js';
+export type { Class, TypeOption } from './core/codec/index.js';
+export type { Duration } from './core/duration.js';
+export type { EntryInfo } from './core/entries.js';
+export type { LoadReason, StampedeCacheEvent, StampedeCacheStats } from './core/events/index.js';
+export type { Key, KeyPart } from './core/keys/index.js';
+export type { LoadContext } from './core/load/index.js';
+export type { Entry, Outcome } from './core/outcome.js';
+export type { CallOptions, ErrorMatcher, Policy, Serializer } from './core/policy/index.js';

@@ -82,7 +82,8 @@ function resolveLoads(loads: LoadsOptions = {}): GuardLimits {
     throw new ConfigurationError(`loads is an object such as { concurrency: 100 }, received ${show(loads)}.`);
   }
   for (const [name, value] of Object.entries(loads)) {
-    if (LOADS.has(name) || value === undefined) continue;
+    // `false` asks for nothing.
+    if (LOADS.has(name) || value === undefined || (LOADS_NOT_YET.has(name) && value === false)) continue;
     const why = LOADS_NOT_YET.has(name)
       ? 'is not supported in this version'
       : `is unknown; known: ${[...LOADS].join(', ')}`;

@@ -1,0 +1,84 @@
+import { Inject, Optional } from '@nestjs/common';
+import { ModuleRef } from '@nestjs/core';
+import { getCacheLinkToken } from '../stampede-cache.constants.js';
+import type { CachedDeclaration } from './declaration.js';
+
+/** Marks a real service: a mock that answers every property is none. */
+export const BRAND: unique symbol = Symbol.for('nestjs-stampede-cache.service') as never;
+/** How a wrapped method reaches its cache, also that of another copy of this package. */
+export const CALL: unique symbol = Symbol.for('nestjs-stampede-cache.call') as never;
+
+/** What a wrapped method needs of a service. */
+export interface CachedCaller {
+  readonly [BRAND]: true;
+  /** After its end another cache may take the instance over. */
+  readonly closed: boolean;
+  [CALL](declaration: CachedDeclaration, host: object, args: readonly unknown[]): unknown;
+}
+
+/**
+ * Which caches an instance uses, by property. The instances themselves stay untouched, frozen ones and their `Reflect.ownKeys`
+ * included, and an instance that dies takes its line along.
+ */
+const attached = new WeakMap<object, Map<symbol, CachedCaller>>();
+const madeByNest = new WeakSet<object>();
+
+const NEST = Symbol.for('nestjs-stampede-cache.made-by-nest');
+
+const propertyOf = (cache: string | undefined): symbol =>
+  Symbol.for(`nestjs-stampede-cache.cache:${cache ?? ''}`);
+
+/**
+ * Lets Nest hand the cache to every instance of the class. Optional: without the module the instance comes up without one.
+ */
+export function injectCache(prototype: object, cache: string | undefined): void {
+  injectOnce(prototype, propertyOf(cache), getCacheLinkToken(cache), accept);
+  // Always there for what Nest makes: tells a forgotten module from a plain `new` in a test.
+  injectOnce(prototype, NEST, ModuleRef, (instance) => void madeByNest.add(instance));
+}
+
+/** The service behind an instance's wrapped methods, if any. */
+export function callerOf(instance: unknown, cache: string | undefined): CachedCaller | undefined {
+  if (typeof instance !== 'object' || instance === null) return undefined;
+  return attached.get(instance)?.get(propertyOf(cache));
+}
+
+/** Attaches a service; one that is at work already keeps the instance. */
+export function attach(instance: object, cache: string | undefined, service: unknown): void {
+  // By property and not by the map above: the class may have been decorated by another copy of this package.
+  Reflect.set(instance, propertyOf(cache), service, instance);
+}
+
+export function isMadeByNest(instance: unknown): boolean {
+  return typeof instance === 'object' && instance !== null && madeByNest.has(instance);
+}
+
+function accept(instance: object, value: unknown, property: symbol): void {
+  if (!isCaller(value)) return;
+  const known = attached.get(instance);
+  if (known === undefined) return void attached.set(instance, new Map([[property, value]]));
+  if (known.get(property)?.closed !== false) known.set(property, value);
+}
+
+function isCaller(value: unknown): value is CachedCaller {
+  return typeof value === 'object' && value !== null && (value as Partial<CachedCaller>)[BRAND] === true;
+}
+
+/** An accessor, so that nothing is written onto the instance; once on a chain, for `Inject` would add to it each time. */
+function injectOnce(
+  prototype: object,
+  property: symbol,
+  token: Parameters<typeof Inject>[0],
+  take: (instance: object, value: unknown, property: symbol) => void,
+): void {
+  if (property in prototype) return;
+  Object.defineProperty(prototype, property, {
+    configurable: true,
+    get: () => undefined,
+    set(this: object, value: unknown) {
+      take(this, value, property);
+    },
+  });
+  Inject(token)(prototype, property);
+  Optional()(prototype, property);
+}

@@ -1,0 +1,43 @@
+import 'reflect-metadata';
+import { Logger } from '@nestjs/common';
+import { LOG_CONTEXT } from '../stampede-cache.constants.js';
+import { CALL, callerOf, isMadeByNest } from './attachment.js';
+import type { CachedDeclaration } from './declaration.js';
+
+/**
+ * The method as the class will have it. A Proxy: name, length and own properties are the original's. The metadata, which is kept by
+ * function, is copied.
+ */
+export function wrap(declaration: CachedDeclaration): CachedDeclaration['original'] {
+  const { original, options } = declaration;
+  const cache = options?.cache;
+  const wrapped = new Proxy(original, {
+    apply(method, host: unknown, args: unknown[]) {
+      const caller = callerOf(host, cache);
+      if (caller === undefined) {
+        if (isMadeByNest(host)) warnOnce(host as object, declaration);
+        return Reflect.apply(method, host, args);
+      }
+      // Only objects have callers.
+      return caller[CALL](declaration, host as object, args);
+    },
+  });
+  for (const key of Reflect.getOwnMetadataKeys(original) as unknown[]) {
+    Reflect.defineMetadata(key, Reflect.getOwnMetadata(key, original), wrapped);
+  }
+  return wrapped;
+}
+
+/** Classes that were told of. */
+const told = new WeakSet<object>();
+
+/** Nest made the instance and no cache came: the module is missing where the class is provided. */
+function warnOnce(host: object, { method, options }: CachedDeclaration): void {
+  const type = host.constructor;
+  if (told.has(type)) return;
+  told.add(type);
+  const named = options?.cache === undefined ? '' : `{ name: '${options.cache}' }`;
+  new Logger(LOG_CONTEXT).warn(
+    `${type.name}.${String(method)} is @Cached and runs uncached: import StampedeCacheModule.forRoot(${named}) in the application.`,
+  );
+}
