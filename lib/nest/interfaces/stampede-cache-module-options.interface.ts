@@ -1,8 +1,5 @@
 import type { FactoryProvider, ModuleMetadata, Provider, Type } from '@nestjs/common';
-import type { LoadsOptions } from '../../core/cache-options.js';
-import type { Duration } from '../../core/duration.js';
-import type { KeyPart } from '../../core/keys/index.js';
-import type { AnyPolicy } from '../../core/policy/index.js';
+import type { CacheOptions } from '../../core/cache-options.js';
 import type { ClientLike, ClusterOption } from '../../redis/index.js';
 
 /**
@@ -13,7 +10,7 @@ export type RedisConnection =
   string | ClientLike | ClusterOption | { readonly [option: string]: unknown } | object;
 
 /** The options of one cache. Durations are milliseconds or carry their unit. */
-export interface StampedeCacheModuleOptions {
+export interface StampedeCacheModuleOptions extends CacheOptions {
   /** Where entries live. @default the memory of this process */
   readonly redis?: RedisConnection;
   /**
@@ -21,24 +18,10 @@ export interface StampedeCacheModuleOptions {
    * @default of a named cache: `<default cache's>.<name>`
    */
   readonly namespace?: string;
-  /** Defaults under every entry's own policy. @default none */
-  readonly policy?: AnyPolicy;
-  /** What stands in front of the origin, per process. */
-  readonly loads?: LoadsOptions;
-  /** Budget of the read and the acquire of one call; beyond it the call goes on without Redis. @default '100ms' */
-  readonly redisTimeout?: Duration;
-  /** Budget of one write, off the request path, and of an invalidation. @default '1s' */
-  readonly redisWriteTimeout?: Duration;
-  /** A key part that every key carries, read in the caller's async context; undefined throws. @default none */
-  readonly vary?: () => KeyPart;
-  /** Read in the caller's async context: true goes straight to the method, nothing is read or stored. @default none */
-  readonly bypass?: () => boolean;
   /** false, or `STAMPEDE_CACHE=off` in the environment: everything goes straight to the method. @default true */
   readonly enabled?: boolean;
   /** Redis that can't be reached at bootstrap fails it. @default false */
   readonly requireRedis?: boolean;
-  /** Larger values are returned and not stored, with one warning. @default 8 MiB */
-  readonly maxValueBytes?: number;
 }
 
 /** What says where the cache is visible and what it is called. */
