@@ -16,6 +16,9 @@ export type Connection =
   | { readonly kind: 'options'; readonly options: object }
   | { readonly kind: 'cluster'; readonly nodes: ClusterOption['nodes']; readonly options: object };
 
+/** What options never have: ioredis's own functions among them are called otherwise. */
+const CLIENT_METHODS = ['get', 'set', 'call', 'sendCommand', 'on', 'connect'] as const;
+
 type Fields = Readonly<Record<string, unknown>>;
 
 const ACCEPTED =
@@ -43,6 +46,9 @@ export function readConnection(redis: unknown): Connection {
   if ('url' in fields)
     throw refused('an object with `url`', 'ioredis knows no such option: pass the URL itself.');
   if ('socket' in fields) throw refused('options of the library node-redis (`socket`)');
+  const method = CLIENT_METHODS.find((name) => typeof fields[name] === 'function');
+  if (method !== undefined)
+    throw refused(`an object with a client's method ${method}() that is no ioredis client`);
   return { kind: 'options', options: masterOnly(redis, fields) };
 }
 
