@@ -22,8 +22,11 @@ export class Advice {
   /** Says what goes on happening at most once a minute per place. `message` is built only then. */
   sometimes(where: string, message: () => string): void {
     const now = this.runtime.clock.now();
-    if (now < (this.quietUntil.get(where) ?? -Infinity) || this.quietUntil.size >= CAPACITY) return;
+    if (now < (this.quietUntil.get(where) ?? -Infinity)) return;
+    this.quietUntil.delete(where);
     this.quietUntil.set(where, now + REPEAT_AFTER);
+    const [oldest] = this.quietUntil.keys();
+    if (this.quietUntil.size > CAPACITY && oldest !== undefined) this.quietUntil.delete(oldest);
     this.runtime.log.warn(message());
   }
 }

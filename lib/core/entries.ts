@@ -8,12 +8,13 @@ import {
   type EntryKind,
   type Life,
 } from './entry/index.js';
-import { InvalidationError, UncacheableValueError } from './errors.js';
+import { CacheUnavailableError, InvalidationError, UncacheableValueError } from './errors.js';
 import { detach, tell, type Engine, type Refresher } from './flight/index.js';
 import type { EntryKey } from './keys/index.js';
-import { milliseconds } from './duration.js';
-import { uncacheable } from './publish/index.js';
+import { asUserSays, uncacheable } from './publish/index.js';
 import type { Request } from './request.js';
+import { show } from './show.js';
+import type { StoredFacts } from './store.js';
 
 /** What is known of one entry. Durations are ms. */
 export interface EntryInfo {
@@ -86,8 +87,7 @@ export class Entries {
   }
 
   async inspect({ key, policy }: Pick<Request, 'key' | 'policy'>): Promise<EntryInfo | null> {
-    const { gate } = this.engine;
-    const facts = await gate.write('inspect', () => gate.store.peek(key));
+    const facts = await this.facts(key, policy.where);
     const entry = parseEntry(facts.bytes, key);
     const lease = facts.lease && { lease: facts.lease };
     const base = {
@@ -109,6 +109,17 @@ export class Entries {
       freshFor: Math.max(0, header.softAt - facts.now),
       negative: header.kind !== 'value',
     };
+  }
+
+  private async facts(key: EntryKey, where: string): Promise<StoredFacts> {
+    const { gate } = this.engine;
+    try {
+      return await gate.write('inspect', () => gate.store.peek(key));
+    } catch (error) {
+      throw new CacheUnavailableError(`${where}: inspect got no answer (${show(error)}).`, 1_000, {
+        cause: error,
+      });
+    }
   }
 
   /**
@@ -147,7 +158,7 @@ export class Entries {
     request: Request,
     value: unknown,
   ): Promise<{ kind: EntryKind; payload: EncodedPayload; life: Life } | undefined> {
-    const { policy, args } = request;
+    const { policy } = request;
     const { planning } = this.engine;
     let payload: EncodedPayload;
     try {
@@ -160,8 +171,7 @@ export class Entries {
       await this.invalidate([request]);
       throw uncacheable(error, policy.where);
     }
-    const kind = policy.isNegative(value) ? 'negative' : 'value';
-    const ttl = policy.ttl ?? milliseconds(policy.ttlOf?.(value, ...args)) ?? 0;
+    const { kind, ttl } = asUserSays(value, false, undefined, request, planning);
     const life = drawLife(kind, ttl, policy, planning.random.next());
     return life && { kind, payload, life };
   }

@@ -27,24 +27,39 @@ export interface Owner {
   readonly policy: ResolvedPolicy;
 }
 
+/** The options of `with`, and the load in which it was called. */
+interface Around {
+  readonly call: ResolvedCall;
+  readonly load: unknown;
+}
+
 /** Turns what users give (keys, arguments, policies, call options, async context) into what the engine works with. */
 export class Requests {
-  private readonly around = new AsyncLocalStorage<ResolvedCall>();
+  private readonly around = new AsyncLocalStorage<Around>();
   private readonly resolved = new WeakMap<object, ResolvedPolicy>();
   private defaults: ResolvedPolicy | undefined;
 
   constructor(
     private readonly options: ResolvedCacheOptions,
     private readonly advice: Advice,
+    /** The load that runs around a call, if any. */
+    private readonly currentLoad: () => unknown,
   ) {}
 
   /** Runs `run` with `call` as the options of every call inside. */
   with<R>(call: CallOptions, run: () => R): R {
-    return this.around.run(this.call(call), run);
+    return this.around.run({ call: this.call(call), load: this.currentLoad() }, run);
   }
 
   call(call: CallOptions | undefined): ResolvedCall {
-    return resolveCall(call, this.around.getStore());
+    return resolveCall(call, this.callAround());
+  }
+
+  /** A load is shared: the signal of the caller that happens to lead it must not end the calls made inside. */
+  private callAround(): ResolvedCall | undefined {
+    const around = this.around.getStore();
+    if (around === undefined || around.load === this.currentLoad()) return around?.call;
+    return { ...around.call, signal: undefined };
   }
 
   /** The policy of a call without a method. Resolved once per policy object. */

@@ -18,6 +18,8 @@ import type { Cancel } from './ports.js';
 import { Publisher } from './publish/index.js';
 import type { Request } from './request.js';
 import { Requests } from './requests.js';
+import { show } from './show.js';
+import { unlessAborted } from './unless-aborted.js';
 import { Entries } from './entries.js';
 
 /** How long `close` waits for loads under way, ms. */
@@ -38,7 +40,9 @@ export class StampedeCache {
     this.options = resolveCacheOptions(options);
     this.engine = assemble(this.options, parts);
     this.refresher = new Refresher(this.engine);
-    this.requests = new Requests(this.options, this.engine.planning.advice);
+    this.requests = new Requests(this.options, this.engine.planning.advice, () =>
+      this.engine.chain.current(),
+    );
     this.entries = new Entries(this.engine, this.refresher);
   }
 
@@ -58,7 +62,7 @@ export class StampedeCache {
         `${policy.where}: the load of ${key.id} calls itself. Load the inner value without the cache.`,
       );
     }
-    const absent = policy.mayExist !== undefined && !(await policy.mayExist(...request.args));
+    const absent = policy.mayExist !== undefined && !(await this.mayExist(request, policy.mayExist));
     const answer = absent ? NOT_FOUND : await new Call(this.engine, this.refresher, request, inside).answer();
     this.engine.counters.outcomes[answer.outcome] += 1;
     return answer;
@@ -74,8 +78,8 @@ export class StampedeCache {
   }
 
   stats(): StampedeCacheStats {
-    const { counters, guard, foreground, refreshes } = this.engine;
-    const active = { flights: foreground.size, refreshes: refreshes.size, ...guard.load };
+    const { counters, guard, foreground, forced, refreshes } = this.engine;
+    const active = { flights: foreground.size + forced.size, refreshes: refreshes.size, ...guard.load };
     return { ...structuredClone(counters), active };
   }
 
@@ -110,6 +114,23 @@ export class StampedeCache {
     for (const abort of aborts) abort(new DOMException('The application shuts down.', 'AbortError'));
     await background.drain(LAST_WORDS);
     await this.engine.gate.store.close();
+  }
+
+  /** A filter that fails has not said that the value can't exist. */
+  private async mayExist(
+    { policy, args, call }: Request,
+    asks: NonNullable<Request['policy']['mayExist']>,
+  ): Promise<boolean> {
+    try {
+      return await unlessAborted(call.signal, async () => asks(...args));
+    } catch (error) {
+      call.signal?.throwIfAborted();
+      this.engine.planning.advice.sometimes(
+        `${policy.where} mayExist`,
+        () => `${policy.where}: mayExist failed with ${show(error)}.`,
+      );
+      return true;
+    }
   }
 
   private goesStraight({ call }: Request): boolean {
@@ -153,6 +174,7 @@ function assemble(options: ResolvedCacheOptions, parts: CacheParts): Engine {
     publisher: new Publisher(gate, events, counters),
     background: new Background(runtime),
     foreground: new FlightMap(),
+    forced: new FlightMap(),
     refreshes: new FlightMap(),
     detached: new FlightMap(),
     aborts: new Set(),

@@ -60,6 +60,11 @@ export class Sweeper {
 
 function* allKeys(tables: readonly Expiring[]): Generator<TableKey> {
   for (const table of tables) {
-    for (const id of table.keys()) yield { table, id };
+    // A table in order of use grows at its end while it is read: a round must end all the same.
+    let left = table.size;
+    for (const id of table.keys()) {
+      if (left-- <= 0) break;
+      yield { table, id };
+    }
   }
 }

@@ -1,5 +1,5 @@
-import { LoadRejectedError, ReentrantLoadError, WaitTimeoutError } from '../errors.js';
-import type { Budget, ReadAnswer } from '../gate/index.js';
+import { CacheUnavailableError, LoadRejectedError, ReentrantLoadError, WaitTimeoutError } from '../errors.js';
+import type { Budget } from '../gate/index.js';
 import {
   detachedFlightOf,
   tell,
@@ -12,12 +12,15 @@ import { wouldDeadlock, type ChainLink } from '../load/index.js';
 import type { Outcome } from '../outcome.js';
 import { uncacheable } from '../publish/index.js';
 import type { Request } from '../request.js';
-import { isEarlyDue, judge, readEntry, windowsOf, type Answer, type Reading } from './answers.js';
+import { isEarlyDue, judge, readEntry, type Answer, type Reading } from './answers.js';
 import { joinOrLead } from './join-or-lead.js';
+import { allowsStale, OwnRead } from './own-read.js';
 import { Ride, type RideEnd } from './ride.js';
 
 /** After so many flights that led nowhere the origin is asked without the store. */
 const MAX_FLIGHTS = 8;
+/** The longest a call made inside a load waits for others, ms: its own lease keeps others waiting meanwhile. */
+const NESTED_WAIT = 1_000;
 
 /**
  * One call, from its arrival to its answer: a hit decided on one read; else it joins or leads flights until one lands with
@@ -27,9 +30,7 @@ export class Call {
   private readonly arrival: number;
   private readonly arrivedAt: number;
   private readonly budget: Budget;
-  /** This call's own read: only that may stand in for a load. */
-  private own: ReadAnswer | undefined;
-  private hasRead = false;
+  private readonly own: OwnRead;
   private rejectedId = '';
   private since: number | undefined;
   private heedsRest = true;
@@ -44,13 +45,13 @@ export class Call {
     this.arrival = engine.arrivals.next();
     this.arrivedAt = engine.runtime.clock.now();
     this.budget = engine.gate.budget();
+    this.own = new OwnRead(engine, request, this.budget);
   }
 
   async answer(): Promise<Answer> {
     const { engine, request } = this;
-    const running = request.call.fresh ? undefined : engine.foreground.get(request.key);
-    if (running === undefined) {
-      await this.readOwn();
+    if (!this.joinsUnread()) {
+      await this.own.read();
       const hit = this.hit();
       if (hit) return this.serve(hit);
     }
@@ -68,18 +69,21 @@ export class Call {
     }
   }
 
-  /** Reads the store for this call. A store that fails has told nothing. */
-  private async readOwn(): Promise<void> {
+  /** A foreground load runs here, and nothing its leader saw in the store would do for this call: a read tells no more. */
+  private joinsUnread(): boolean {
     const { engine, request } = this;
-    this.hasRead = true;
-    this.own = await engine.reads.read(request.key, this.budget).catch(() => undefined);
+    if (request.call.fresh || request.policy.coordinate === 'none') return false;
+    const running = engine.foreground.get(request.key);
+    if (running === undefined) return false;
+    const held = running.held && judge(engine, running.held, request);
+    return held !== 'fresh' && held !== 'stale';
   }
 
   /** The answer of this call's own read, if it may be served as it is. */
   private hit(): Reading | undefined {
-    const { engine, request, refresher } = this;
-    const entry = this.own?.entry;
-    if (request.call.fresh) this.rejectedId = this.own?.foundId ?? '';
+    const { engine, request, refresher, own } = this;
+    const { entry } = own;
+    if (request.call.fresh) this.rejectedId = own.foundId;
     if (!entry || request.call.fresh) return undefined;
     const state = judge(engine, entry, request);
     if (state !== 'fresh' && state !== 'stale') return undefined;
@@ -111,46 +115,55 @@ export class Call {
       this.flights += 1;
       const { flight, leads } = joinOrLead(this.engine, this.request, {
         arrival: this.arrival,
-        stale: this.own?.entry,
-        hasStale: this.heedsRest && this.holdsStale(),
+        stale: this.own.entry,
+        hasStale: this.heedsRest && this.own.holdsStale(),
         rejectedId: this.rejectedId,
         since: this.since,
         budget: this.flights === 1 ? this.budget : this.engine.gate.budget(),
         parent: this.inside,
         leaseless: this.flights > MAX_FLIGHTS,
       });
-      const ride = this.board(flight);
-      if (!ride) return this.standIn(this.reentrant(), false);
-      const answer = await this.conclude(await this.softly(ride), leads);
+      const answer = await this.take(flight, leads);
       if (answer) return answer;
     }
   }
 
-  /** Undefined: waiting for this flight would be waiting for ourselves. */
-  private board(flight: Flight): Ride | undefined {
+  /** Waits for one flight. Undefined: it had nothing for this call, another one is needed. */
+  private async take(flight: Flight, leads: boolean): Promise<Answer | undefined> {
     const { engine, request, inside } = this;
-    if (inside && wouldDeadlock(inside, flight)) return undefined;
+    if (inside && wouldDeadlock(inside, flight)) return this.standIn(this.reentrant(), false);
+    const ride = new Ride(flight, inside, flight.landingFor(this.arrival));
     if (flight.ticket?.waiting === true) {
       engine.guard.promote(flight.ticket);
       // We hold a slot and wait for a load that queues for one.
       if (inside?.slot) flight.ticket.borrowFrom(inside.slot);
     }
-    const ride = new Ride(flight, inside, flight.landingFor(this.arrival));
     if (request.call.signal) ride.abortBy(request.call.signal);
-    const waited = engine.runtime.clock.now() - this.arrivedAt;
-    ride.limitWait(engine.runtime, request.policy.waitTimeout - waited);
-    return ride;
+    // A detached load is what those get who have waited long enough.
+    if (engine.detached.get(request.key) !== flight) ride.limitWait(engine.runtime, this.patience());
+    return this.conclude(await this.softly(ride), leads);
+  }
+
+  /** For how long this call still waits for another process or for a slot, ms. */
+  private patience(): number {
+    const longest = this.inside
+      ? Math.min(this.request.policy.waitTimeout, NESTED_WAIT)
+      : this.request.policy.waitTimeout;
+    return longest - this.waited();
+  }
+
+  private waited(): number {
+    return this.engine.runtime.clock.now() - this.arrivedAt;
   }
 
   /** Rides on; past `softTimeout` this call's own old value ends its ride. */
   private async softly(ride: Ride): Promise<RideEnd | Answer> {
     const { engine, request } = this;
     const { softTimeout } = request.policy;
-    if (softTimeout === undefined || windowsOf(request).staleIfError === 0) return ride.end;
-    const waited = engine.runtime.clock.now() - this.arrivedAt;
+    if (softTimeout === undefined || !allowsStale(request)) return ride.end;
     let stop = (): void => undefined;
     const soft = new Promise<'soft'>((resolve) => {
-      stop = engine.runtime.timers.after(Math.max(0, softTimeout - waited), () => resolve('soft'));
+      stop = engine.runtime.timers.after(Math.max(0, softTimeout - this.waited()), () => resolve('soft'));
     });
     try {
       const first = await Promise.race([ride.end, soft]);
@@ -158,7 +171,7 @@ export class Call {
     } finally {
       stop();
     }
-    const stale = await this.staleAnswer();
+    const stale = await this.own.staleAnswer();
     if (!stale) return ride.end;
     ride.settle();
     return stale;
@@ -169,12 +182,19 @@ export class Call {
     if ('outcome' in end) return end;
     switch (end.kind) {
       case 'value':
-        return this.take(end, leads);
+        return this.takeValue(end, leads);
       case 'error':
         if (end.nature === 'answer') throw end.error;
+        // The leader's policy keeps the origin from being called, not this one's.
+        if (
+          !leads &&
+          end.error instanceof CacheUnavailableError &&
+          this.request.policy.onRedisDown === 'load'
+        )
+          return undefined;
         return this.standIn(end.error, end.nature === 'failure');
       case 'resting': {
-        const stale = await this.staleAnswer();
+        const stale = await this.own.staleAnswer();
         this.heedsRest = false;
         return stale;
       }
@@ -187,19 +207,15 @@ export class Call {
     }
   }
 
-  private take(landing: Extract<Landing, { kind: 'value' }>, leads: boolean): Answer | undefined {
+  private takeValue(landing: Extract<Landing, { kind: 'value' }>, leads: boolean): Answer | undefined {
     const { engine, request } = this;
     const outcome: Outcome = landing.how === 'waited' ? 'waited' : leads ? 'loaded' : 'joined';
-    const now = engine.gate.store.now();
+    const age = Math.max(0, engine.gate.store.now() - landing.bornAt);
     try {
-      return {
-        value: landing.payload.read(request.policy),
-        outcome,
-        age: Math.max(0, now - landing.bornAt),
-        staleFor: 0,
-      };
+      return { value: landing.payload.read(request.policy), outcome, age, staleFor: 0 };
     } catch (error) {
-      if (landing.how === 'loaded') throw uncacheable(error, request.policy.where);
+      if (outcome === 'loaded') throw uncacheable(error, request.policy.where);
+      // Written for another `serializer` or `type` than this call's: as good as absent.
       this.rejectedId = landing.id;
       return undefined;
     }
@@ -207,20 +223,21 @@ export class Call {
 
   private async tooLate(): Promise<Answer | undefined> {
     const { engine, request } = this;
-    const duration = engine.runtime.clock.now() - this.arrivedAt;
-    engine.counters.waitTimeouts += 1;
-    tell(engine, request, 'wait.timeout', { duration });
-    const stale = await this.staleAnswer();
-    if (stale) return stale;
-    if (request.policy.onWaitTimeout === 'error') {
-      const { where, waitTimeout } = request.policy;
-      const message = `${where}: waited ${Math.round(duration)} ms for another process or a slot (waitTimeout ${waitTimeout} ms).`;
-      return this.standIn(new WaitTimeoutError(message, waitTimeout), false);
+    const { where, waitTimeout, onWaitTimeout } = request.policy;
+    const nested = this.inside !== undefined && this.waited() < waitTimeout;
+    if (!nested) {
+      const duration = this.waited();
+      engine.counters.waitTimeouts += 1;
+      tell(engine, request, 'wait.timeout', { duration });
+      const stale = await this.own.staleAnswer();
+      if (stale) return stale;
+      if (onWaitTimeout === 'error') {
+        const message = `${where}: waited ${Math.round(duration)} ms for another process or a slot (waitTimeout ${waitTimeout} ms).`;
+        return this.standIn(new WaitTimeoutError(message, waitTimeout), false);
+      }
     }
-    const { flight, leads } = detachedFlightOf(engine, request, this.own?.entry, this.inside);
-    const ride = new Ride(flight, this.inside, flight.landingFor(this.arrival));
-    if (request.call.signal) ride.abortBy(request.call.signal);
-    return this.conclude(await ride.end, leads);
+    const { flight, leads } = detachedFlightOf(engine, request, this.own.entry, this.inside);
+    return this.take(flight, leads);
   }
 
   /** A stale value, the fallback, or the error itself. */
@@ -230,33 +247,11 @@ export class Call {
       engine.counters.rejected += 1;
       tell(engine, request, 'rejected', { retryAfter: error.retryAfter });
     }
-    const stale = staleMay ? await this.staleAnswer() : undefined;
+    const stale = staleMay ? await this.own.staleAnswer() : undefined;
     if (stale) return stale;
     const { fallback } = request.policy;
     if (!fallback) throw error;
     return { value: await fallback(error, ...request.args), outcome: 'fallback', age: 0, staleFor: 0 };
-  }
-
-  /** This call's own old value, if its policy lets it stand in for a load. Reads now if it only joined so far. */
-  private async staleAnswer(): Promise<Answer | undefined> {
-    const { engine, request } = this;
-    if (windowsOf(request).staleIfError === 0) return undefined;
-    if (!this.hasRead) await this.readOwn();
-    const entry = this.own?.entry;
-    if (!entry || !this.holdsStale()) return undefined;
-    const reading = readEntry(
-      engine,
-      entry,
-      request,
-      judge(engine, entry, request) === 'fresh' ? 'fresh' : 'stale',
-    );
-    return reading && 'answer' in reading ? reading.answer : undefined;
-  }
-
-  private holdsStale(): boolean {
-    const entry = this.own?.entry;
-    if (!entry || this.request.call.fresh) return false;
-    return judge(this.engine, entry, this.request) !== 'expired' && entry.header.kind === 'value';
   }
 
   private reentrant(): ReentrantLoadError {

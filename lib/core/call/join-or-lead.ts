@@ -16,8 +16,8 @@ export function joinOrLead(
   const alone = policy.coordinate === 'none' || boarding.leaseless;
   const running = alone ? undefined : joinable(engine, request);
   if (running) return { flight: running, leads: false };
-  const flight = new Flight(key, call.fresh ? 'forced' : 'foreground');
-  if (!alone) engine.foreground.add(flight);
+  const flight = new Flight(key, call.fresh ? 'forced' : 'foreground', boarding.stale);
+  if (!alone) (call.fresh ? engine.forced : engine.foreground).add(flight);
   engine.background.own(
     flyForeground(engine, flight, request, { ...boarding, reason: call.fresh ? 'forced' : 'miss' }),
   );
@@ -25,8 +25,8 @@ export function joinOrLead(
 }
 
 function joinable(engine: Engine, { key, call }: Request): Flight | undefined {
-  const running = engine.foreground.get(key);
-  if (!call.fresh) return running ?? engine.refreshes.get(key);
-  // Only a forced flight that has not asked yet is sure to bring a load begun after this call.
-  return running?.kind === 'forced' && !running.asked ? running : undefined;
+  if (!call.fresh) return engine.foreground.get(key) ?? engine.refreshes.get(key) ?? engine.forced.get(key);
+  const running = engine.forced.get(key);
+  // Only a flight that has neither asked nor begun is sure to bring a load begun after this call.
+  return running && !running.asked && running.begunAt === undefined ? running : undefined;
 }

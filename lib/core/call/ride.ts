@@ -1,6 +1,9 @@
 import type { Flight, Landing } from '../flight/index.js';
-import type { ChainLink } from '../load/index.js';
+import { countWait, type ChainLink } from '../load/index.js';
 import type { Cancel, Runtime } from '../ports.js';
+
+/** How soon a passed limit is judged anew, ms. */
+const LOOK_AGAIN = 10;
 
 /** How waiting for a flight ended: by its landing, or by the caller's own `waitTimeout`. */
 export type RideEnd = Landing | { readonly kind: 'late' };
@@ -12,6 +15,7 @@ export type RideEnd = Landing | { readonly kind: 'late' };
 export class Ride {
   readonly end: Promise<RideEnd>;
   private over = false;
+  private counted = true;
   private readonly cancels: Cancel[] = [];
   private resolve!: (end: RideEnd) => void;
   private reject!: (error: unknown) => void;
@@ -28,7 +32,8 @@ export class Ride {
     // A caller busy with its own stale value looks later; its rejection must not count as unhandled until then.
     this.end.catch(() => undefined);
     flight.callers += 1;
-    inside?.waitsFor.add(flight);
+    if (inside) countWait(inside, flight, 1);
+    if (inside?.slot) flight.lenders.add(inside.slot);
     void landing.then((landed) => this.leave(() => this.resolve(landed)));
   }
 
@@ -48,13 +53,16 @@ export class Ride {
     this.cancels.push(() => signal.removeEventListener('abort', onAbort));
   }
 
-  /** Ends the ride as `late` after `ms`, unless the flight is loading by then: that has its own deadline. */
+  /** Ends the ride as `late` after `ms` of waiting; a load that runs by then has its own deadline. */
   limitWait(runtime: Runtime, ms: number): void {
-    const onLate = (): void => {
-      if (this.flight.phase === 'queued' || this.flight.phase === 'waiting')
-        this.leave(() => this.resolve({ kind: 'late' }));
+    if (this.over) return;
+    const onLimit = (): void => {
+      const { phase } = this.flight;
+      if (phase === 'queued' || phase === 'waiting') this.leave(() => this.resolve({ kind: 'late' }));
+      // The store is being asked, which has its own deadline: look again.
+      else if (phase === 'asking') this.limitWait(runtime, LOOK_AGAIN);
     };
-    if (!this.over) this.cancels.push(runtime.timers.after(Math.max(0, ms), onLate));
+    this.cancels.push(runtime.timers.after(Math.max(0, ms), onLimit));
   }
 
   /** Leaves the flight. Idempotent. */
@@ -69,6 +77,9 @@ export class Ride {
 
   private cancel(): void {
     for (const cancel of this.cancels.splice(0)) cancel();
-    this.inside?.waitsFor.delete(this.flight);
+    if (!this.inside || !this.counted) return;
+    this.counted = false;
+    countWait(this.inside, this.flight, -1);
+    if (this.inside.slot) this.flight.lenders.delete(this.inside.slot);
   }
 }

@@ -25,8 +25,16 @@ const STANDARD = new Set(['message', 'stack', 'cause']);
 export class ErrorTransport {
   constructor(private readonly framework: FrameworkErrors | undefined) {}
 
-  /** `classes`: those the policy lists in `errors`. */
+  /** `classes`: those the policy lists in `errors`. An error that can't be read travels as its bare kind. */
   pack(error: unknown, classes: readonly Class[]): PackedError {
+    try {
+      return this.packFaithfully(error, classes);
+    } catch {
+      return { as: 'remote', name: 'Error', code: undefined };
+    }
+  }
+
+  private packFaithfully(error: unknown, classes: readonly Class[]): PackedError {
     const data = this.framework?.pack(error);
     if (data !== undefined) return { as: 'framework', data };
     const known = classes.find((one) => error instanceof Error && error.constructor === one);

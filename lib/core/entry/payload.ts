@@ -31,9 +31,10 @@ export class EncodedPayload implements Payload {
     const { serializer, types } = format;
     if (serializer?.name !== this.serializer)
       throw new Error(`Written by the serializer ${String(this.serializer)}.`);
+    // A serializer may hand its input through; the bytes at rest are nobody's.
     return serializer === undefined
       ? decodeValue(this.codec, this.bytes, types)
-      : serializer.decode(this.bytes);
+      : serializer.decode(Buffer.from(this.bytes));
   }
 }
 

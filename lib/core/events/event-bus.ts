@@ -1,4 +1,5 @@
 import type { Cancel, Log, Runtime } from '../ports.js';
+import { show } from '../show.js';
 import type { EventListener, StampedeCacheEvent } from './events.js';
 
 const COMPLAIN_EVERY_MS = 60_000;
@@ -38,7 +39,7 @@ export class EventBus {
     const now = this.runtime.clock.now();
     if (now < this.quietUntil) return;
     this.quietUntil = now + COMPLAIN_EVERY_MS;
-    this.log.warn(`A listener of events$ failed on ${event.type} and was ignored: ${String(error)}`);
+    this.log.warn(`A listener of events$ failed on ${event.type} and was ignored: ${show(error)}`);
   }
 }
 

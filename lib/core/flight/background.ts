@@ -1,3 +1,4 @@
+import { show } from '../show.js';
 import type { Cancel, Runtime } from '../ports.js';
 
 /** Owns every promise nobody awaits, so that none is unhandled and a shutdown can wait for them. */
@@ -9,7 +10,7 @@ export class Background {
   /** Takes over a task. A failure is logged: tasks handle what they expect themselves. */
   own(task: Promise<void>): void {
     const owned: Promise<void> = task
-      .catch((error: unknown) => this.runtime.log.warn(`A background task failed: ${String(error)}`))
+      .catch((error: unknown) => this.runtime.log.warn(`A background task failed: ${show(error)}`))
       .finally(() => this.running.delete(owned));
     this.running.add(owned);
   }

@@ -27,6 +27,8 @@ export interface Engine {
   readonly background: Background;
   /** Running foreground flights: joined without a read. */
   readonly foreground: FlightMap;
+  /** Running flights of calls that want a fresh load: joined only after one's own miss. */
+  readonly forced: FlightMap;
   /** Running refreshes: joined only after one's own miss. */
   readonly refreshes: FlightMap;
   /** Loads of callers whose `waitTimeout` is over (`onWaitTimeout: 'load'`). */
@@ -43,6 +45,7 @@ export interface Engine {
 export function seal(engine: Engine, flight: Flight): void {
   flight.phase = 'sealed';
   engine.foreground.seal(flight);
+  engine.forced.seal(flight);
   engine.refreshes.seal(flight);
   engine.detached.seal(flight);
 }
@@ -51,6 +54,7 @@ export function seal(engine: Engine, flight: Flight): void {
 export function detach(engine: Engine, key: EntryKey): void {
   engine.reads.detach(key);
   engine.foreground.detach(key);
+  engine.forced.detach(key);
   engine.refreshes.detach(key);
   engine.detached.detach(key);
 }

@@ -1,6 +1,6 @@
 import { deferred } from '../deferred.js';
-import type { Payload } from '../entry/index.js';
-import type { Ticket } from '../guard/index.js';
+import type { Payload, StoredEntry } from '../entry/index.js';
+import type { Slot, Ticket } from '../guard/index.js';
 import type { EntryKey } from '../keys/index.js';
 import type { ChainLink } from '../load/index.js';
 
@@ -32,7 +32,8 @@ export type Landing =
 
 export const NOTHING: Landing = { kind: 'nothing', rejectedId: '', since: undefined };
 
-export type FlightPhase = 'queued' | 'waiting' | 'loading' | 'sealed';
+/** `queued`: for a slot; `asking` the store; `waiting` for another process. */
+export type FlightPhase = 'queued' | 'asking' | 'waiting' | 'loading' | 'sealed';
 
 /** One attempt of this process to get one key's value, shared by all callers who join it. Runs at most one load. */
 export class Flight {
@@ -45,6 +46,8 @@ export class Flight {
   ticket: Ticket | undefined;
   /** The store has been asked: a `forced` flight is not joined any more, its first answer dates it. */
   asked = false;
+  /** Slots of loads that wait for this flight: it may run on any of them. */
+  readonly lenders = new Set<Slot>();
   /** Callers waiting for it. */
   callers = 0;
   /** Called when the last caller has gone before the end. */
@@ -57,6 +60,8 @@ export class Flight {
     readonly key: EntryKey,
     /** A `forced` flight answers only with a load begun after it was asked for. */
     readonly kind: 'foreground' | 'forced' | 'refresh',
+    /** The entry its leader held and would not take: a laxer reader may. */
+    readonly held?: StoredEntry,
   ) {}
 
   /**

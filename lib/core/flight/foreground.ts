@@ -10,11 +10,9 @@ import type { AcquireReply } from '../store.js';
 import { seal, tell, type Engine } from './engine.js';
 import { restoreError } from './restore-error.js';
 import { NOTHING, type Flight, type Landing } from './flight.js';
-import { loadAndLand, type LoadTerms } from './load-flight.js';
+import { loadAndLand } from './load-flight.js';
+import type { LoadTerms } from './settle.js';
 import { Waiter } from './waiter.js';
-
-/** The longest a call made inside a load waits for another process, ms: its own lease keeps others waiting meanwhile. */
-const NESTED_WAIT = 1_000;
 
 /** What the flight's leader knows. */
 export interface Departure {
@@ -30,8 +28,8 @@ export interface Departure {
   readonly budget: Budget;
   /** The load around the leader. */
   readonly parent: ChainLink | undefined;
-  /** Skips the store: waiting is over (`onWaitTimeout: 'load'`), or the store's answers lead nowhere. */
   readonly reason: LoadReason;
+  /** Skips the store: waiting is over (`onWaitTimeout: 'load'`), or the store's answers lead nowhere. */
   readonly leaseless: boolean;
 }
 
@@ -46,14 +44,18 @@ export async function flyForeground(
     await new ForegroundFlight(engine, flight, request, departure).fly();
   } catch (error) {
     seal(engine, flight);
-    flight.land({ kind: 'error', error, nature: 'failure' });
+    flight.land(error === DESERTED ? NOTHING : { kind: 'error', error, nature: 'failure' });
   }
 }
+
+/** What a flight that nobody waits for any more ends with. */
+const DESERTED = Symbol('deserted');
 
 class ForegroundFlight {
   private waitedOn = '';
   private since: number | undefined;
-  private nestedUntil: number | undefined;
+  /** What is left for the store in this round of asking. */
+  private budget: Budget;
 
   constructor(
     private readonly engine: Engine,
@@ -62,6 +64,7 @@ class ForegroundFlight {
     private readonly departure: Departure,
   ) {
     this.since = departure.since;
+    this.budget = departure.budget;
   }
 
   async fly(): Promise<void> {
@@ -83,7 +86,13 @@ class ForegroundFlight {
       parent: departure.parent?.slot,
     });
     flight.ticket = ticket;
-    flight.onDeserted = () => ticket.reject(new DOMException('The last caller has gone.', 'AbortError'));
+    for (const lender of flight.lenders) ticket.borrowFrom(lender);
+    flight.onDeserted = () => {
+      if (!ticket.waiting) return;
+      // Out of the map first: a caller who joined now would be turned away for those who left.
+      seal(engine, flight);
+      ticket.reject(DESERTED);
+    };
     return ticket.slot;
   }
 
@@ -115,8 +124,9 @@ class ForegroundFlight {
   private async acquire(token: string): Promise<AcquireReply> {
     const { engine, request, departure, flight } = this;
     const { gate, holder } = engine;
-    const budget = flight.asked ? gate.budget() : departure.budget;
+    if (flight.asked) this.budget = gate.budget();
     flight.asked = true;
+    flight.phase = 'asking';
     return gate.acquire(
       request.key,
       {
@@ -129,7 +139,7 @@ class ForegroundFlight {
         hasStale: departure.hasStale && flight.kind !== 'forced',
         waitedOn: this.waitedOn,
       },
-      budget,
+      this.budget,
     );
   }
 
@@ -185,27 +195,27 @@ class ForegroundFlight {
     flight.onDeserted = () => waiter.desert();
     if (flight.callers === 0) waiter.desert();
     const started = clock.now();
-    if (this.departure.parent) this.nestedUntil ??= started + NESTED_WAIT;
     tell(engine, request, 'wait.start', {});
-    const woken = await waiter.wait(
-      token,
-      ms,
-      this.nestedUntil === undefined ? Infinity : this.nestedUntil - started,
-    );
+    const woken = await waiter.wait(token, ms);
+    this.budget = engine.gate.budget();
     tell(engine, request, 'wait.end', { duration: clock.now() - started });
     this.waitedOn = token;
     if (woken.kind === 'published')
       return this.takeFromStore((entry) => entry.header.id === token || this.isFresh(entry));
     if (woken.kind === 'ended') return this.takeOutcome(woken.outcome);
-    if (woken.kind === 'deserted') return this.land(NOTHING);
-    if (woken.kind === 'late') return this.load(await this.slot(), 'miss');
+    if (woken.kind === 'deserted') this.land(NOTHING);
   }
 
   /** Another process has it: read it. Sealed first: who comes while the read is under way may know more than it will say. */
   private async takeFromStore(isGood: (entry: StoredEntry) => boolean): Promise<void> {
     const { engine, flight, request } = this;
     seal(engine, flight);
-    const bytes = await engine.gate.read(request.key, engine.gate.budget()).catch(() => null);
+    let bytes: Buffer | null;
+    try {
+      bytes = await engine.gate.read(request.key, this.budget);
+    } catch (error) {
+      return this.withoutStore(await this.slot(), error);
+    }
     const entry = parseEntry(bytes, request.key);
     const good = entry !== undefined && isGood(entry) && !this.beganTooEarly(entry);
     const landing = good ? landingOfEntry(engine, entry, request) : undefined;
@@ -223,14 +233,14 @@ class ForegroundFlight {
   private async takeOutcome(outcome: string): Promise<void> {
     const { engine, request } = this;
     const note = readEndNote(outcome);
-    // Unreadable: written by another version. Ask again, as if woken for nothing.
-    if (note === undefined) {
+    // Unreadable: written by another version. For a forced flight: about a load begun too early. Ask again.
+    if (note === undefined || this.flight.kind === 'forced') {
       this.waitedOn = '';
       return;
     }
     if (note.kind === 'uncacheable') return this.load(await this.slot(), 'miss');
     const error = engine.errors.unpack(note.error, request.policy.errors, request.policy.where);
-    this.land({ kind: 'error', error, nature: 'failure' });
+    this.land({ kind: 'error', error, nature: note.answer ? 'answer' : 'failure' });
   }
 
   private land(landing: Landing): void {

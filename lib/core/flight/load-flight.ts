@@ -1,29 +1,13 @@
 import { LoadTimeoutError } from '../errors.js';
 import type { StoredEntry } from '../entry/index.js';
 import type { LoadReason } from '../events/index.js';
-import type { Slot } from '../guard/index.js';
-import { LeaseKeeper, runLoad, type ChainLink, type Lease, type LoadResult } from '../load/index.js';
-import { planFor, writeEndNote, type Plan } from '../publish/index.js';
+import { LeaseKeeper, runLoad, type Lease, type LoadResult } from '../load/index.js';
+import { planFor, type Plan } from '../publish/index.js';
 import type { Request } from '../request.js';
 import { show } from '../show.js';
 import { seal, tell, type Engine } from './engine.js';
 import { NOTHING, type Flight, type Landing } from './flight.js';
-
-/** Longest rest after failed refreshes, ms. */
-const MAX_BACKOFF = 30_000;
-
-/** The conditions under which a flight's load runs. */
-export interface LoadTerms {
-  readonly slot: Slot;
-  /** Without a lease nothing is published. */
-  readonly lease: Lease | undefined;
-  readonly reason: LoadReason;
-  /** The entry it is to replace, as the load's `ctx.stale`. */
-  readonly stale: StoredEntry | undefined;
-  /** Callers hold a usable stale value: a failure makes the fleet rest. */
-  readonly hasStale: boolean;
-  readonly parent: ChainLink | undefined;
-}
+import { giveBack, settle, type LoadTerms } from './settle.js';
 
 /** Runs the load of a flight, publishes what it gave, and lands the flight. Never rejects. */
 export async function loadAndLand(
@@ -47,6 +31,7 @@ export async function loadAndLand(
     onBegin: (link) => {
       flight.link = link;
     },
+    onLetGo: () => seal(engine, flight),
   });
   flight.onDeserted = () => engine.background.own(abandon(engine, flight, request, keeper, load.abort));
   if (flight.kind !== 'refresh' && flight.callers === 0) flight.onDeserted();
@@ -110,8 +95,12 @@ function count(
   engine.counters.loads.failed += 1;
   const error = result.kind === 'error' ? result.error : abandonedError(request, result.kind);
   tell(engine, request, 'load.error', { reason, duration, error });
+  complain(engine, flight, request, error);
+}
+
+/** A refresh that came to nothing: its callers were served a stale value, nobody else would hear of it. */
+function complain(engine: Engine, flight: Flight, request: Request, error: unknown): void {
   if (flight.kind !== 'refresh') return;
-  // Its callers were served a stale value: nobody else would hear of it.
   const { where } = request.policy;
   engine.planning.advice.sometimes(
     where,
@@ -134,9 +123,14 @@ async function conclude(
     return;
   }
   const plan = planFor(result, request, terms.stale, engine.planning);
+  if (plan.kind === 'error' && plan.nature === 'final') complain(engine, flight, request, plan.error);
   const now = engine.gate.store.now();
   const landing = landingOf(plan, now);
-  const settled = settle(engine, request, terms, plan, result.took, now, keeper);
+  const settled = settle(engine, request, terms, plan, {
+    cost: result.took,
+    now,
+    lost: keeper?.lost === true,
+  });
   flight.landEarly(landing);
   flight.land((await settled) ? landing : NOTHING);
 }
@@ -151,71 +145,4 @@ function abandonedError({ policy }: Request, kind: 'timeout' | 'aborted'): Error
 function landingOf(plan: Plan, now: number): Landing {
   if (plan.kind === 'error') return { kind: 'error', error: plan.error, nature: plan.nature };
   return { kind: 'value', payload: plan.payload, how: 'loaded', id: '', bornAt: now };
-}
-
-/**
- * Tells the store. False: the lease had been revoked, so whoever came after the load began must not take its value.
- * Without an answer the value is delivered: nothing shows that it was revoked.
- */
-async function settle(
-  engine: Engine,
-  request: Request,
-  terms: LoadTerms,
-  plan: Plan,
-  cost: number,
-  now: number,
-  keeper: LeaseKeeper | undefined,
-): Promise<boolean> {
-  const { lease } = terms;
-  const { store: draft } = plan;
-  if (lease === undefined) {
-    const unfenced = request.policy.coordinate !== 'fleet' && draft !== undefined;
-    if (unfenced)
-      engine.background.own(
-        engine.publisher.writeUnfenced(request, draft, engine.runtime.random.token(), cost, now),
-      );
-    // Where the store can be reached, only a lease proves that nothing was invalidated since the load began.
-    return terms.reason === 'redis_down' || request.policy.coordinate !== 'fleet';
-  }
-  if (keeper?.lost === true) {
-    engine.publisher.tell(request, 'fenced');
-    return false;
-  }
-  if (draft) return (await engine.publisher.publish(request, lease, draft, cost, now)) !== 'fenced';
-  if (plan.kind === 'value') engine.publisher.tell(request, 'skipped');
-  return giveBack(
-    engine,
-    request,
-    terms,
-    endNoteOf(engine, request, plan),
-    plan.kind === 'error' && plan.nature === 'failure',
-  );
-}
-
-function endNoteOf(engine: Engine, request: Request, plan: Plan): string {
-  if (plan.kind === 'value' || plan.nature === 'final') return writeEndNote({ kind: 'uncacheable' });
-  return writeEndNote({ kind: 'error', error: engine.errors.pack(plan.error, request.policy.errors) });
-}
-
-/** Gives the lease back without an entry. False: it was no longer ours. */
-async function giveBack(
-  engine: Engine,
-  request: Request,
-  terms: LoadTerms,
-  outcome: string,
-  failed: boolean,
-): Promise<boolean> {
-  const { failureBackoff } = request.policy;
-  const rest = failed && terms.hasStale && failureBackoff > 0;
-  const scale = 1 - 0.1 * engine.runtime.random.next();
-  try {
-    return await engine.gate.release(request.key, {
-      // Only loads with a lease come here.
-      token: (terms.lease as Lease).token,
-      outcome,
-      ...(rest && { backoff: { baseMs: failureBackoff, capMs: MAX_BACKOFF, scale } }),
-    });
-  } catch {
-    return true;
-  }
 }

@@ -5,7 +5,8 @@ import type { Slot } from '../guard/index.js';
 import type { Request } from '../request.js';
 import { seal, type Engine } from './engine.js';
 import { Flight, NOTHING } from './flight.js';
-import { loadAndLand, type LoadTerms } from './load-flight.js';
+import { loadAndLand } from './load-flight.js';
+import type { LoadTerms } from './settle.js';
 import { RefreshMemory } from './refresh-memory.js';
 
 /**
@@ -79,7 +80,7 @@ export class Refresher {
       hasStale: true,
       parent: undefined,
     };
-    if (request.policy.coordinate !== 'fleet') return loadAndLand(engine, flight, request, terms);
+    if (request.policy.coordinate !== 'fleet') return this.loadAlone(flight, request, entry, terms);
     const token = engine.runtime.random.token();
     try {
       const reply = await this.acquire(request, token, reason === 'early' ? entry.header.id : '');
@@ -95,6 +96,20 @@ export class Refresher {
     } finally {
       slot.release();
     }
+  }
+
+  /** Without a lease no marker tells the fleet to rest after a failure: at least this process does. */
+  private async loadAlone(
+    flight: Flight,
+    request: Request,
+    entry: StoredEntry,
+    terms: LoadTerms,
+  ): Promise<void> {
+    await loadAndLand(this.engine, flight, request, terms);
+    const landing = await flight.landingFor(Infinity);
+    const { failureBackoff } = request.policy;
+    if (landing.kind === 'error' && landing.nature !== 'answer')
+      this.rest(request, entry, 'stale', failureBackoff);
   }
 
   private async acquire(

@@ -5,7 +5,7 @@ import type { Engine } from './engine.js';
 
 /** Why waiting is over. `ended`: the load waited for left `outcome`. `retry`: ask again. */
 export type Woken =
-  | { readonly kind: 'published' | 'retry' | 'deserted' | 'late' }
+  | { readonly kind: 'published' | 'retry' | 'deserted' }
   | { readonly kind: 'ended'; readonly outcome: string };
 
 const RETRY: Woken = { kind: 'retry' };
@@ -27,6 +27,7 @@ export class Waiter {
   private readonly stopListening: Cancel;
   private cancelTimer: Cancel = () => undefined;
   private deserted = false;
+  private stopped = false;
   private finish: (woken: Woken) => void = () => undefined;
 
   constructor(
@@ -36,23 +37,17 @@ export class Waiter {
     this.stopListening = engine.gate.store.listen(key, (wake) => this.onWake(wake));
   }
 
-  /** Waits for the lease `token`, which ends in `leaseMs` unless renewed, until `limit` ms have passed. */
-  async wait(token: string, leaseMs: number, limit: number): Promise<Woken> {
-    const { timers } = this.engine.runtime;
-    const stopLimit = Number.isFinite(limit)
-      ? timers.after(Math.max(0, limit), () => this.finish({ kind: 'late' }))
-      : undefined;
+  /** Waits for the lease `token`, which ends in `leaseMs` unless renewed. */
+  async wait(token: string, leaseMs: number): Promise<Woken> {
     try {
       return await new Promise<Woken>((resolve) => {
         this.finish = resolve;
         this.onWake = (wake) => this.judge(wake, token);
         for (const wake of this.early.splice(0)) this.judge(wake, token);
         if (this.deserted) this.finish({ kind: 'deserted' });
-        if (this.engine.gate.store.pushUp()) this.trust(leaseMs);
-        else this.poll(token, FIRST_POLL);
+        this.lookAgain(token, leaseMs, FIRST_POLL);
       });
     } finally {
-      stopLimit?.();
       this.stop();
     }
   }
@@ -65,6 +60,7 @@ export class Waiter {
 
   /** Gives the listener and the timer back. Idempotent. */
   stop(): void {
+    this.stopped = true;
     this.stopListening();
     this.cancelTimer();
   }
@@ -76,37 +72,35 @@ export class Waiter {
       this.finish(wake.outcome === '' ? RETRY : { kind: 'ended', outcome: wake.outcome });
   }
 
-  private trust(leaseMs: number): void {
-    const ms = Math.min(Math.max(0, leaseMs) + GRACE, LONGEST_TRUST);
-    this.cancelTimer = this.engine.runtime.timers.after(ms, () => this.finish(RETRY));
+  /** Under a working push: at the lease's end, or soon enough should a push be lost. Without one: by polling. */
+  private lookAgain(token: string, leaseMs: number, poll: number): void {
+    const { gate, runtime, background } = this.engine;
+    const pushed = gate.store.pushUp();
+    const ms = pushed
+      ? Math.min(Math.max(0, leaseMs) + GRACE, LONGEST_TRUST)
+      : poll * (0.75 + 0.5 * runtime.random.next());
+    const next = pushed ? FIRST_POLL : Math.min(poll * 2, LONGEST_POLL);
+    this.cancelTimer = runtime.timers.after(ms, () => background.own(this.probe(token, next)));
   }
 
-  private poll(token: string, ms: number): void {
-    const { timers, random } = this.engine.runtime;
-    const jittered = ms * (0.75 + 0.5 * random.next());
-    this.cancelTimer = timers.after(jittered, () => this.engine.background.own(this.probe(token, ms)));
-  }
-
-  /** One look without a push; an answer that can't be had counts as "still held". */
-  private async probe(token: string, ms: number): Promise<void> {
+  /** One look, which takes no lease and so needs no slot in front of the origin. */
+  private async probe(token: string, poll: number): Promise<void> {
     const { gate, holder } = this.engine;
-    const request = {
+    const willWait = gate.store.pushUp();
+    const asked = {
       token: '',
       leaseMs: 0,
       holder,
       mode: 'probe',
-      willWait: false,
+      willWait,
       rejectedId: '',
       hasStale: false,
       waitedOn: token,
     } as const;
-    try {
-      const reply = await gate.acquire(this.key, request, gate.budget());
-      if (reply.code === 'outcome') this.finish({ kind: 'ended', outcome: reply.outcome });
-      else if (reply.code !== 'wait' || reply.token !== token) this.finish(RETRY);
-      else this.poll(token, Math.min(ms * 2, LONGEST_POLL));
-    } catch {
-      this.finish(RETRY);
-    }
+    const reply = await gate.acquire(this.key, asked, gate.budget()).catch(() => undefined);
+    if (this.stopped) return;
+    if (reply?.code === 'wait' && reply.token === token) this.lookAgain(token, reply.ms, poll);
+    else if (reply?.code === 'outcome') this.finish({ kind: 'ended', outcome: reply.outcome });
+    else this.finish(reply?.code === 'hit' ? { kind: 'published' } : RETRY);
   }
 }

@@ -66,7 +66,8 @@ export class LoadGuard {
       ticket.grant(this.take(options.background));
       return ticket;
     }
-    if (this.foreground.size + this.background.size >= this.limits.queue) {
+    // A nested load waits for its own chain's slot: it adds nothing to what waits in front of the origin.
+    if (!options.parent && this.foreground.size + this.background.size >= this.limits.queue) {
       ticket.reject(this.rejection(where, `${this.limits.queue} loads queue already (loads.queue)`));
       return ticket;
     }

@@ -13,8 +13,8 @@ export interface ChainLink {
   readonly context: LoadContext;
   readonly slot: Slot | undefined;
   readonly parent: ChainLink | undefined;
-  /** The flights that calls made inside this load wait for now. */
-  readonly waitsFor: Set<Awaited>;
+  /** The flights that calls made inside this load wait for now, and how many calls each. */
+  readonly waitsFor: Map<Awaited, number>;
   finished: boolean;
 }
 
@@ -55,7 +55,14 @@ export function wouldDeadlock(from: ChainLink, target: Awaited): boolean {
     if (seen.has(awaited) || awaited.link === undefined) continue;
     if (chain.has(awaited.link)) return true;
     seen.add(awaited);
-    open.push(...awaited.link.waitsFor);
+    open.push(...awaited.link.waitsFor.keys());
   }
   return false;
+}
+
+/** One more call inside `link` waits for `flight`, or one less. */
+export function countWait(link: ChainLink, flight: Awaited, change: 1 | -1): void {
+  const count = (link.waitsFor.get(flight) ?? 0) + change;
+  if (count > 0) link.waitsFor.set(flight, count);
+  else link.waitsFor.delete(flight);
 }

@@ -38,6 +38,8 @@ export interface LoadWishes {
 /** The {@link LoadContext} of one load. Words spoken after its end change nothing. */
 export class RunningLoadContext implements LoadContext {
   private readonly said: { ttl: number | undefined; skip: boolean } = { ttl: undefined, skip: false };
+  /** The loader asked to keep its stale value. */
+  keeps = false;
   private staleRead: { readonly held: StaleValue | undefined } | undefined;
 
   /** `readStale` decodes a copy of the stale value; undefined: there is none, or it can't be read. */
@@ -76,6 +78,7 @@ export class RunningLoadContext implements LoadContext {
         `${this.where}: ctx.notModified() needs a stale value, and none is held. Load and return the value.`,
       );
     }
+    this.keeps = true;
     // A loader typed T returns this mark in T's place; the engine alone sees it.
     return NOT_MODIFIED as never;
   }

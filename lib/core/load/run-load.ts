@@ -1,3 +1,4 @@
+import { ConfigurationError } from '../errors.js';
 import type { Cancel, Runtime } from '../ports.js';
 import { NOT_MODIFIED, RunningLoadContext, type LoadWishes, type StaleValue } from './load-context.js';
 import type { ChainLink, LoadChain } from './load-chain.js';
@@ -27,6 +28,8 @@ export interface LoadSurroundings {
   readonly readStale: () => StaleValue | undefined;
   /** Called before the loader is: calls made inside it must find its link. */
   readonly onBegin: (link: ChainLink) => void;
+  /** Called before the signal aborts: nobody may join a load that is being abandoned. */
+  readonly onLetGo: () => void;
 }
 
 /** Calls the loader in the async context of this call, and lets go of it at `loadTimeout` or when aborted. */
@@ -40,7 +43,7 @@ export function runLoad(request: Request, around: LoadSurroundings): RunningLoad
     context,
     slot: around.slot,
     parent: around.parent,
-    waitsFor: new Set(),
+    waitsFor: new Map(),
     finished: false,
   };
   around.onBegin(link);
@@ -55,6 +58,7 @@ export function runLoad(request: Request, around: LoadSurroundings): RunningLoad
     letGo = (kind, reason) => {
       if (link.finished) return;
       end((took) => ({ kind, took }));
+      around.onLetGo();
       controller.abort(reason);
     };
     const stop: Cancel = runtime.timers.after(policy.loadTimeout, () =>
@@ -62,7 +66,7 @@ export function runLoad(request: Request, around: LoadSurroundings): RunningLoad
     );
     callLoader(request, chain, link, context).then(
       (value) => {
-        if (!link.finished) end((took) => outcomeOf(value, context.wishes, took));
+        if (!link.finished) end((took) => outcomeOf(value, context, took));
       },
       (error: unknown) => {
         if (!link.finished) end((took) => ({ kind: 'error', error, took }));
@@ -80,11 +84,14 @@ async function callLoader(
   context: RunningLoadContext,
 ): Promise<unknown> {
   // The loader's context is typed for its own value; what it is given is the same object.
-  return await chain.run(link, () => request.load(context as never));
+  // Awaited inside: a thenable runs its query only then, and must find its load around it.
+  return chain.run(link, async () => await request.load(context as never));
 }
 
-function outcomeOf(value: unknown, wishes: LoadWishes, took: number): LoadResult {
-  return value === NOT_MODIFIED
-    ? { kind: 'notModified', wishes, took }
-    : { kind: 'value', value, wishes, took };
+function outcomeOf(value: unknown, context: RunningLoadContext, took: number): LoadResult {
+  const { wishes } = context;
+  if (value !== NOT_MODIFIED) return { kind: 'value', value, wishes, took };
+  if (context.keeps) return { kind: 'notModified', wishes, took };
+  const error = new ConfigurationError(`The load of ${context.key} returned another load's notModified().`);
+  return { kind: 'error', error, took };
 }

@@ -1,3 +1,3 @@
 export { isPackedError, readEndNote, writeEndNote, type EndNote } from './end-note.js';
-export { planFor, uncacheable, type Draft, type Plan, type Planning } from './plan.js';
+export { asUserSays, planFor, uncacheable, type Draft, type Plan, type Planning } from './plan.js';
 export { Publisher, type PublishResult } from './publisher.js';

@@ -56,15 +56,25 @@ export function planFor(
   stale: StoredEntry | undefined,
   by: Planning,
 ): Plan {
-  if (result.kind === 'error') return planError(result.error, request, by);
+  try {
+    return plan(result, request, stale, by);
+  } catch (error) {
+    // Whatever a user's object does when it is looked at: the load has ended, and its lease must too.
+    return { kind: 'error', error, nature: 'failure', store: undefined };
+  }
+}
+
+function plan(result: Loaded, request: Request, stale: StoredEntry | undefined, by: Planning): Plan {
+  if (result.kind === 'error') return planError(result.error, request, stale, by);
   if (result.kind === 'notModified') return planKept(result, request, stale, by);
-  return planValue(result.value, result, request, by);
+  return planValue(result.value, result, request, stale, by);
 }
 
 function planValue(
   value: unknown,
   { wishes }: Extract<Loaded, { kind: 'value' }>,
   request: Request,
+  stale: StoredEntry | undefined,
   by: Planning,
 ): Plan {
   const { policy } = request;
@@ -75,9 +85,7 @@ function planValue(
   } catch (error) {
     return planUncacheable(value, error, wanted.ttl <= 0, request, by);
   }
-  const life = fits(payload, request, by)
-    ? drawLife(wanted.kind, wanted.ttl, policy, by.random.next())
-    : undefined;
+  const life = fits(payload, request, by) ? lifeOf(wanted, request, stale, by) : undefined;
   const store = life && { kind: wanted.kind, payload, life, kept: undefined };
   return { kind: 'value', payload, store };
 }
@@ -96,14 +104,34 @@ function planKept(
   return { kind: 'value', payload, store: life && { kind: 'value', payload, life, kept } };
 }
 
+/** How a value is to be kept. A ttl of 0 or less: not at all. */
+export interface Wanted {
+  readonly kind: EntryKind;
+  readonly ttl: number;
+}
+
+/** "Not found" that is not kept must still end a stale value that says otherwise: it takes its place and is gone. */
+const GONE: Life = { ttl: 1, hard: 1 };
+
+function lifeOf(
+  wanted: Wanted,
+  { policy }: Request,
+  stale: StoredEntry | undefined,
+  by: Planning,
+): Life | undefined {
+  const life = drawLife(wanted.kind, wanted.ttl, policy, by.random.next());
+  const contradicts = wanted.kind !== 'value' && wanted.ttl > 0 && stale?.header.kind === 'value';
+  return life ?? (contradicts ? GONE : undefined);
+}
+
 /** The policy's functions about this value. One that throws, or answers nonsense, costs the entry, never the caller. */
-function asUserSays(
+export function asUserSays(
   value: unknown,
   skip: boolean,
   ttl: number | undefined,
   request: Request,
   by: Planning,
-): { kind: EntryKind; ttl: number } {
+): Wanted {
   const { policy, args } = request;
   try {
     const kind = policy.isNegative(value) ? 'negative' : 'value';
@@ -163,12 +191,12 @@ export function uncacheable(cause: unknown, where: string): UncacheableValueErro
   );
 }
 
-function planError(error: unknown, request: Request, by: Planning): Plan {
+function planError(error: unknown, request: Request, stale: StoredEntry | undefined, by: Planning): Plan {
   const { policy } = request;
   if (!isAnswer(error, request, by)) return { kind: 'error', error, nature: 'failure', store: undefined };
   const answer = { kind: 'error', error, nature: 'answer', store: undefined } as const;
   const packed = by.errors.pack(error, policy.errors);
-  const life = drawLife('error', policy.ttl ?? Infinity, policy, by.random.next());
+  const life = lifeOf({ kind: 'error', ttl: policy.ttl ?? Infinity }, request, stale, by);
   if (life === undefined) return answer;
   try {
     if (!isFaithful(packed)) throw new Error('neither an HttpException nor a class listed in `errors`');

@@ -1,0 +1,56 @@
+import type { StoredEntry } from '../entry/index.js';
+import type { Engine } from '../flight/index.js';
+import type { Budget, ReadAnswer } from '../gate/index.js';
+import type { Request } from '../request.js';
+import { judge, readEntry, windowsOf, type Answer } from './answers.js';
+
+/** What one call has read for itself: only that may stand in for a load. */
+export class OwnRead {
+  private answer: ReadAnswer | undefined;
+  private hasRead = false;
+
+  constructor(
+    private readonly engine: Engine,
+    private readonly request: Request,
+    private readonly budget: Budget,
+  ) {}
+
+  get entry(): StoredEntry | undefined {
+    return this.answer?.entry;
+  }
+
+  /** The id of what was found, readable or not; empty: nothing. */
+  get foundId(): string {
+    return this.answer?.foundId ?? '';
+  }
+
+  /** Asks the store. One that fails has told nothing. */
+  async read(): Promise<void> {
+    this.hasRead = true;
+    this.answer = await this.engine.reads.read(this.request.key, this.budget).catch(() => undefined);
+  }
+
+  /** Whether an old value is at hand that may be served instead of an error. */
+  holdsStale(): boolean {
+    const { entry } = this;
+    if (!entry || this.request.call.fresh || entry.header.kind !== 'value') return false;
+    return judge(this.engine, entry, this.request) !== 'expired';
+  }
+
+  /** That value. Reads now, if the call only joined so far. */
+  async staleAnswer(): Promise<Answer | undefined> {
+    const { engine, request } = this;
+    if (!allowsStale(request)) return undefined;
+    if (!this.hasRead) await this.read();
+    if (!this.entry || !this.holdsStale()) return undefined;
+    const outcome = judge(engine, this.entry, request) === 'fresh' ? 'fresh' : 'stale';
+    const reading = readEntry(engine, this.entry, request, outcome);
+    return reading && 'answer' in reading ? reading.answer : undefined;
+  }
+}
+
+/** Whether any old value would do for this call. */
+export function allowsStale(request: Request): boolean {
+  const { stale, staleIfError } = windowsOf(request);
+  return Math.max(stale, staleIfError) > 0;
+}
