@@ -44,8 +44,10 @@ export class StoreGate {
   /** A lease granted too late is given back at once, never adopted. */
   async acquire(key: EntryKey, request: AcquireRequest, budget: Budget): Promise<AcquireReply> {
     let late = false;
+    let sent = false;
     const giveBack = (): void => this.forget(this.release(key, { token: request.token, outcome: '' }));
     const asked = (): Promise<AcquireReply> => {
+      sent = true;
       const reply = this.store.acquire(key, request);
       reply.then(
         (answer) => {
@@ -60,7 +62,7 @@ export class StoreGate {
     } catch (error) {
       late = true;
       // An error leaves open whether the lease was granted.
-      if (request.mode !== 'probe') giveBack();
+      if (sent && request.mode !== 'probe') giveBack();
       throw error;
     }
   }
