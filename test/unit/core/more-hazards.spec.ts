@@ -8,22 +8,7 @@ import { deferred } from '../../support/deferred.js';
 import { ForwardingStore } from '../../support/forwarding-store.js';
 import { Origin } from '../../support/origin.js';
 import { MemoryLab } from './memory-lab.js';
-
-function named(error: unknown): unknown {
-  if (typeof error !== 'object' || error === null || !('message' in error) || !('name' in error))
-    return error;
-  return `${String(error.name)}: ${String(error.message)}`;
-}
-
-async function stateOf(lab: MemoryLab, promise: Promise<unknown>): Promise<unknown> {
-  let state: unknown = 'pending';
-  promise.then(
-    (value) => (state = { value }),
-    (error: unknown) => (state = { error: named(error) }),
-  );
-  await lab.fake.settle();
-  return state;
-}
+import { stateOf } from './state-of.js';
 
 describe('more hazards of the core', () => {
   let lab: MemoryLab;
