@@ -101,7 +101,9 @@ export class Entries {
     if (!entry)
       return facts.lease ? { ...base, state: 'loading', age: 0, freshFor: 0, negative: false } : null;
     const { header } = entry;
-    const state = freshness(header, facts.now, policy);
+    // By the windows it was written with: what is still stored may still be served to somebody.
+    const window = header.hard - header.ttl;
+    const state = freshness(header, facts.now, { stale: window, staleIfError: window });
     return {
       ...base,
       state: state === 'failsafe' ? 'stale' : state,

@@ -94,11 +94,11 @@ export class Calls {
     await core.entries.invalidate(requests);
   }
 
-  async inspect(key: Key, policy: AnyPolicy | undefined): Promise<EntryInfo | null> {
+  async inspect(key: Key): Promise<EntryInfo | null> {
     const { core } = this.cache;
     if (!core.enabled) return null;
     await this.cache.ready();
-    return core.entries.inspect(this.request(key, policy, core.requests.call(undefined)));
+    return core.entries.inspect(this.request(key, undefined, core.requests.call(undefined)));
   }
 
   /** The entries of one method. `instance` is what its key function sees as `this`. */

@@ -109,9 +109,12 @@ export class StampedeCacheService implements CachedCaller {
     await this.calls.invalidate(keys);
   }
 
-  /** What is known of an entry, for humans. `policy` says whether it is stale or expired. */
-  async inspect(key: Key, policy?: AnyPolicy): Promise<EntryInfo | null> {
-    return this.calls.inspect(key, policy);
+  /**
+   * What is known of an entry, for humans; null: nothing is stored or loading.
+   * @throws CacheUnavailableError when the store does not answer
+   */
+  async inspect(key: Key): Promise<EntryInfo | null> {
+    return this.calls.inspect(key);
   }
 
   /** Runs `run` with these options for every call inside, those of `@Cached` methods included. */

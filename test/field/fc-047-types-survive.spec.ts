@@ -60,7 +60,7 @@ describe('FC-047: values of every type', () => {
     const policy = { ttl: 50, stale: '1m' } as const;
     const joined = await Promise.all([1, 2, 3].map(() => cache.getOrLoad('k', everything, policy)));
     for (const value of joined) deepStrictEqual(value, everything());
-    await untilStale(() => cache.inspect('k', policy));
+    await untilStale(() => cache.inspect('k'));
     const origin = new Origin();
     const { value, outcome } = await cache.getOrLoadEntry('k', origin.load, policy);
     expect(outcome).toBe('stale');

@@ -52,7 +52,7 @@ describe('FC-048: callers that change what they get', () => {
     const { cache } = await here.app();
     const policy = { ttl: 20, stale: '1m' } as const;
     await cache.getOrLoad('k', order, policy);
-    await untilStale(() => cache.inspect('k', policy));
+    await untilStale(() => cache.inspect('k'));
     const never = new Origin();
     const stale = await times(5, () => cache.getOrLoad('k', never.load as () => Promise<Order>, policy));
     stale[0]!.list.push(9);

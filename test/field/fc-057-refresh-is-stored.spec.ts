@@ -26,7 +26,7 @@ describe('FC-057: a refresh', () => {
     const policy = { ttl: 50, stale: '1m' } as const;
     const [one, two] = [await here.app(), await here.app()];
     await one.cache.getOrLoad('k', () => 'v1', policy);
-    await untilStale(() => one.cache.inspect('k', policy));
+    await untilStale(() => one.cache.inspect('k'));
     await here.raw.pexpire(await here.entry(), 30_000);
     expect(await one.cache.getOrLoad('k', (ctx) => (ctx.ttl('1m'), 'v2'), policy)).toBe('v1');
     await until(async () => (await two.cache.getEntry<string>('k', policy))?.value === 'v2');
@@ -44,7 +44,7 @@ describe('FC-057: a refresh', () => {
     const policy = { ttl: 50, stale: '1m' } as const;
     const [one, two] = [await here.app(), await here.app()];
     await one.cache.getOrLoad('k', () => 'v1', policy);
-    await untilStale(() => one.cache.inspect('k', policy));
+    await untilStale(() => one.cache.inspect('k'));
     const origin = new Origin();
     expect(await one.cache.getOrLoad('k', origin.load, policy)).toBe('v1');
     await origin.started(1);

@@ -23,7 +23,7 @@ describe('FC-058: a refresh that fails', () => {
       return `v${starts}`;
     };
     await one.getOrLoad('k', () => 'v1', policy);
-    await untilStale(() => one.inspect('k', policy));
+    await untilStale(() => one.inspect('k'));
 
     let reads = 0;
     const end = performance.now() + STORM;
@@ -44,12 +44,12 @@ describe('FC-058: a refresh that fails', () => {
 
     // A hard expiry and a good foreground load.
     await here.raw.unlink(await here.entry());
-    await untilGone(() => one.inspect('k', policy));
+    await untilGone(() => one.inspect('k'));
     await one.getOrLoad('k', load, policy);
     expect(starts).toBe(healed + 2);
 
     // Stale again: the next read refreshes at once, in either process.
-    await untilStale(() => one.inspect('k', policy));
+    await untilStale(() => one.inspect('k'));
     await two.getOrLoad('k', load, policy);
     await until(() => starts === healed + 3, { timeout: BACKOFF / 2, what: 'the refresh to begin at once' });
   }, 15_000);

@@ -10,7 +10,7 @@ describe('FC-073: 50 readers of a stale entry', () => {
     // Two applications stand for two processes: they share nothing but Redis.
     const [one, two] = [await here.app(), await here.app()];
     await one.cache.getOrLoad('k', () => 'old', policy);
-    await untilStale(() => one.cache.inspect('k', policy));
+    await untilStale(() => one.cache.inspect('k'));
     // It ends when told to: an answer before that did not wait for it, however fast the machine.
     const origin = new Origin();
     const first = await one.cache.getOrLoadEntry('k', origin.load, policy);

@@ -15,7 +15,7 @@ describe('FC-074: a refresh that ends after the request that began it', () => {
     await cache.getOrLoad('k', () => 'v1', policy);
 
     for (const version of ['v2', 'v3']) {
-      await untilStale(() => cache.inspect('k', policy));
+      await untilStale(() => cache.inspect('k'));
       const origin = new Origin();
       const seen: (boolean | undefined)[] = [];
       const load = async () => {
@@ -41,7 +41,7 @@ describe('FC-074: a refresh that ends after the request that began it', () => {
     const policy = { ttl: 50, stale: '1m', lease: '1m', failureBackoff: 1 } as const;
     const { cache } = await here.app();
     await cache.getOrLoad('k', () => 'v1', policy);
-    await untilStale(() => cache.inspect('k', policy));
+    await untilStale(() => cache.inspect('k'));
     const origin = new Origin();
     await cache.getOrLoad('k', origin.load, policy);
     await origin.fail(new Error('down'));

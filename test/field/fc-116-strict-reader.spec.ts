@@ -17,7 +17,7 @@ describe('FC-116: a caller that takes nothing stale, while the refresh of anothe
     const a = apps[0]!;
     const b = apps[where]!;
     await a.cache.getOrLoad('k', () => 'old', policy);
-    await untilStale(() => a.cache.inspect('k', policy));
+    await untilStale(() => a.cache.inspect('k'));
     const origin = new Origin();
     expect(await a.cache.getOrLoad('k', origin.load, policy)).toBe('old');
     await origin.started(1);

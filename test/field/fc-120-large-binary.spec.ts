@@ -32,7 +32,7 @@ describe('FC-120: large binary values', () => {
 
       const short = { ttl: 100, stale: '1m' } as const;
       await one.getOrLoad('short', () => bytes, short);
-      await untilStale(() => one.inspect('short', short));
+      await untilStale(() => one.inspect('short'));
       const origin = new Origin();
       const stale = await times(readers, () => two.getOrLoadEntry('short', origin.load, short));
       expect(new Set(stale.map(({ outcome }) => outcome))).toEqual(new Set(['stale']));
