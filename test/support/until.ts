@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { inspect } from 'node:util';
 
 export interface UntilOptions {
-  /** The longest to wait, in ms. Default 5000. */
+  /** The longest to wait, in ms. Default 15000. */
   readonly timeout?: number;
   /** The pause between two looks, in ms. Default 2. */
   readonly every?: number;
@@ -16,7 +16,7 @@ export interface UntilOptions {
  * returned or threw last.
  */
 export async function until<T>(look: () => T | Promise<T>, options: UntilOptions = {}): Promise<T> {
-  const { timeout = 5_000, every = 2, what = 'the condition' } = options;
+  const { timeout = 15_000, every = 2, what = 'the condition' } = options;
   const end = performance.now() + timeout;
   for (;;) {
     const last = await attempt(look);
