@@ -47,6 +47,6 @@ export type { Duration } from './core/duration.js';
 export type { EntryInfo } from './core/entries.js';
 export type { LoadReason, StampedeCacheEvent, StampedeCacheStats } from './core/events/index.js';
 export type { Key, KeyPart } from './core/keys/index.js';
-export type { LoadContext } from './core/load/index.js';
+export type { InferringLoadContext, LoadContext } from './core/load/index.js';
 export type { Entry, Outcome } from './core/outcome.js';
 export type { CallOptions, ErrorMatcher, Policy, Serializer } from './core/policy/index.js';

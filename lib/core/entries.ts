@@ -149,7 +149,7 @@ export class Entries {
     const cause: unknown = results.find((result) => result.status === 'rejected')?.reason;
     const why = cause instanceof Error ? cause.message : String(cause);
     throw new InvalidationError(
-      `${what} was not acknowledged for ${failed.join(', ')}: ${why}. An old value may still be served; try again.`,
+      `${what} was not acknowledged for ${failed.join(', ')}: ${why.replace(/\.$/, '')}. An old value may still be served; try again.`,
       failed,
       { cause },
     );

@@ -19,7 +19,7 @@ import { Publisher } from './publish/index.js';
 import type { Request } from './request.js';
 import { Requests } from './requests.js';
 import { show } from './show.js';
-import { unlessAborted } from './unless-aborted.js';
+import { within } from './within.js';
 import { Entries } from './entries.js';
 
 /** How long `close` waits for loads under way, ms. */
@@ -122,7 +122,9 @@ export class StampedeCache {
     asks: NonNullable<Request['policy']['mayExist']>,
   ): Promise<boolean> {
     try {
-      return await unlessAborted(call.signal, async () => asks(...args));
+      return await within(this.engine.runtime.timers, policy.loadTimeout, call.signal, async () =>
+        asks(...args),
+      );
     } catch (error) {
       call.signal?.throwIfAborted();
       this.engine.planning.advice.sometimes(
@@ -153,13 +155,14 @@ function assemble(options: ResolvedCacheOptions, parts: CacheParts): Engine {
   const counters = newCounters();
   const events = new EventBus(runtime);
   const errors = new ErrorTransport(parts.frameworkErrors);
+  const advice = new Advice(runtime);
   const gate = new StoreGate(
     store,
     runtime,
     { read: options.redisTimeout, write: options.redisWriteTimeout },
     counters,
+    advice,
   );
-  const advice = new Advice(runtime);
   let arrivals = 0;
   return {
     runtime,

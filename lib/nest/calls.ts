@@ -52,6 +52,7 @@ export class Calls {
   ): Promise<unknown> {
     const { core } = this.cache;
     const method = methods.resolve(declaration, Object.getPrototypeOf(host) as object);
+    if (method.isCovered) return method.run(host, args, (message) => this.cache.warn(message));
     const call = core.requests.call(undefined);
     const base = { name: method.name, policy: method.policy, args };
     const warn = (message: string): void => this.cache.warn(message);

@@ -38,7 +38,7 @@ export class StampedeCacheExplorer implements OnModuleInit {
 
   private explore(): void {
     const hosts = hostsOf(this.modules);
-    const names = new Set(hosts.flatMap((host) => host.declarations.map(({ options }) => options.cache)));
+    const names = new Set(hosts.flatMap((host) => host.declarations.map(({ options }) => options?.cache)));
     const problems = [...names].flatMap((name) => this.exploreFor(name, hosts));
     if (problems.length === 0) return;
     throw new ConfigurationError(problems.join('\n'));
@@ -49,7 +49,7 @@ export class StampedeCacheExplorer implements OnModuleInit {
     const mine = hosts
       .map((host) => ({
         ...host,
-        declarations: host.declarations.filter(({ options }) => options.cache === cache),
+        declarations: host.declarations.filter(({ options }) => options?.cache === cache),
       }))
       .filter(({ declarations }) => declarations.length > 0);
     if (!this.registry.isConfigured(cache)) return [missing(cache, mine)];

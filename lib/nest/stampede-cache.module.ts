@@ -1,6 +1,8 @@
 import { type DynamicModule, Global, Logger, Module, type Provider } from '@nestjs/common';
 import { createMemoryStore } from '../memory/index.js';
+import { ConfigurationError } from '../core/errors.js';
 import type { Log } from '../core/ports.js';
+import { show } from '../core/show.js';
 import { createRedisStore, readConnection } from '../redis/index.js';
 import { createNodeRuntime } from '../runtime/index.js';
 import type { BuiltStore, CacheSetup, StoreFactory } from './cache-setup.js';
@@ -48,7 +50,12 @@ export class StampedeCacheModule extends ConfigurableModuleClass {
   static override forRoot(
     options: StampedeCacheModuleOptions & StampedeCacheModuleExtras = {},
   ): DynamicModule {
-    return complete(super.forRoot(options), options, () => checkExtras(options));
+    const given = typeof options === 'object' && options !== null && !Array.isArray(options) ? options : {};
+    return complete(super.forRoot(given), given, () => {
+      if (given !== options)
+        throw new ConfigurationError(`forRoot() takes an object of options, received ${show(options)}.`);
+      checkExtras(given);
+    });
   }
 
   /** The same with options that a factory makes from other providers. */

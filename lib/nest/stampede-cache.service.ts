@@ -4,7 +4,7 @@ import type { EntryInfo } from '../core/entries.js';
 import { ConfigurationError } from '../core/errors.js';
 import type { StampedeCacheEvent, StampedeCacheStats } from '../core/events/index.js';
 import type { Key } from '../core/keys/index.js';
-import type { LoadContext } from '../core/load/index.js';
+import type { InferringLoadContext, LoadContext } from '../core/load/index.js';
 import type { Entry } from '../core/outcome.js';
 import type { AnyPolicy, CallOptions, Policy } from '../core/policy/index.js';
 import { show } from '../core/show.js';
@@ -54,20 +54,46 @@ export class StampedeCacheService implements CachedCaller {
    * The value of `key`, from the cache or else from `load`, which runs once however many ask.
    * @throws what `load` throws, or an error of this package
    */
-  async getOrLoad<T>(
+  getOrLoad<T>(
+    key: Key,
+    load: (context: InferringLoadContext) => T | Promise<T>,
+    policy?: Policy<NoInfer<T>>,
+    call?: CallOptions,
+  ): Promise<T>;
+  getOrLoad<T>(
     key: Key,
     load: (context: LoadContext<T>) => T | Promise<T>,
     policy?: Policy<T>,
     call?: CallOptions,
+  ): Promise<T>;
+  async getOrLoad<T>(
+    key: Key,
+    load: (context: never) => T | Promise<T>,
+    policy?: Policy<T>,
+    call?: CallOptions,
   ): Promise<T> {
-    const { value } = await this.getOrLoadEntry(key, load, policy, call);
+    // Either overload's loader takes the one context there is.
+    const typed = load as (context: LoadContext<T>) => T | Promise<T>;
+    const { value } = await this.getOrLoadEntry(key, typed, policy, call);
     return value;
   }
 
   /** The same, with how the value came and how old it is. */
-  async getOrLoadEntry<T>(
+  getOrLoadEntry<T>(
+    key: Key,
+    load: (context: InferringLoadContext) => T | Promise<T>,
+    policy?: Policy<NoInfer<T>>,
+    call?: CallOptions,
+  ): Promise<Entry<T>>;
+  getOrLoadEntry<T>(
     key: Key,
     load: (context: LoadContext<T>) => T | Promise<T>,
+    policy?: Policy<T>,
+    call?: CallOptions,
+  ): Promise<Entry<T>>;
+  async getOrLoadEntry<T>(
+    key: Key,
+    load: (context: never) => T | Promise<T>,
     policy?: Policy<T>,
     call?: CallOptions,
   ): Promise<Entry<T>> {

@@ -65,7 +65,8 @@ function readCluster(fields: Fields): Connection {
   const { nodes, options = {} } = fields;
   if (!Array.isArray(nodes) || nodes.length === 0)
     throw refused('{ nodes } that is no list of at least one node');
-  if (typeof options !== 'object' || options === null) throw refused(`{ nodes, options: ${show(options)} }`);
+  if (typeof options !== 'object' || options === null)
+    throw refused('{ nodes, options } whose options are no object');
   return { kind: 'cluster', nodes: nodes as ClusterOption['nodes'], options: masterOnly(options, options) }; // ioredis judges the nodes
 }
 

@@ -1,8 +1,11 @@
 /** Takes credentials out of text that may hold a connection URL. */
 export function redact(text: string): string {
-  return text
-    .replace(/\/\/[^/\s]*@/g, '//***@')
-    .replace(/((?:password|username|auth)["']?\s*[=:]\s*["']?)[^&\s"',}]+/gi, '$1***');
+  return (
+    text
+      // Up to the last @: a password in clear may hold slashes.
+      .replace(/\/\/\S*@/g, '//***@')
+      .replace(/((?:password|username|auth)["']?\s*[=:]\s*["']?)[^&\s"',}]+/gi, '$1***')
+  );
 }
 
 /** The message of whatever was thrown, without credentials. */

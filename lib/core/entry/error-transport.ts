@@ -56,7 +56,7 @@ export class ErrorTransport {
         : { name: packed.name, code: codeOf(packed) };
     const described = code === undefined ? name : `${name} (${code})`;
     return new RemoteLoadError(
-      `${where}: the load failed in another process with ${described}; its log has the details.`,
+      `${where}: the load failed in another process with ${described}; that process knows the details.`,
       name,
       code,
     );

@@ -1,4 +1,4 @@
-import { LoadTimeoutError } from '../errors.js';
+import { CacheUnavailableError, LoadTimeoutError } from '../errors.js';
 import type { StoredEntry } from '../entry/index.js';
 import type { LoadReason } from '../events/index.js';
 import { LeaseKeeper, runLoad, type Lease, type LoadResult } from '../load/index.js';
@@ -137,7 +137,9 @@ async function conclude(
 
 function abandonedError({ policy }: Request, kind: 'timeout' | 'aborted'): Error {
   const { where, loadTimeout } = policy;
-  if (kind === 'aborted') return new DOMException(`${where}: the load was abandoned.`, 'AbortError');
+  // Only a shutdown aborts a load that somebody waits for.
+  if (kind === 'aborted')
+    return new CacheUnavailableError(`${where}: the application shuts down, the load was abandoned.`, 1_000);
   const message = `${where}: the load did not end within ${loadTimeout} ms (loadTimeout) and was abandoned.`;
   return new LoadTimeoutError(message, loadTimeout);
 }

@@ -1,3 +1,4 @@
+import type { Advice } from '../advice.js';
 import type { Counters } from '../events/index.js';
 import type { EntryKey } from '../keys/index.js';
 import type { Runtime } from '../ports.js';
@@ -27,6 +28,7 @@ export class StoreGate {
     private readonly runtime: Runtime,
     private readonly budgets: StoreBudgets,
     private readonly counters: Counters,
+    private readonly advice: Advice,
   ) {}
 
   get writeBudget(): number {
@@ -99,6 +101,8 @@ export class StoreGate {
     return new Promise<T>((resolve, reject) => {
       const fail = (cause?: unknown): void => {
         this.counters.storeFailures += 1;
+        // A lost connection is reported as such; silence would not be.
+        if (cause === undefined) this.advice.sometimes('store', () => silence(what, ms));
         reject(new StoreFailure(`The store failed to ${what}`, cause));
       };
       if (ms <= 0) {
@@ -118,4 +122,8 @@ export class StoreGate {
       );
     });
   }
+}
+
+function silence(what: string, ms: number): string {
+  return `The store did not answer within ${Math.round(ms)} ms (to ${what}): calls go on without it. Said once a minute.`;
 }

@@ -21,6 +21,16 @@ export interface LoadContext<T = unknown> {
   notModified(): T;
 }
 
+/**
+ * The context of a loader whose value's type is inferred from what it returns: a context that named the type would have to
+ * know it first.
+ */
+export interface InferringLoadContext extends Omit<LoadContext<never>, 'stale'> {
+  /** The value this load is to replace. Its type can't be known here: name it with `getOrLoad<T>` and a typed context. */
+  // oxlint-disable-next-line typescript/no-explicit-any -- `unknown` would refuse every use of it
+  readonly stale?: any;
+}
+
 /** What {@link LoadContext.notModified} returns in place of a value. */
 export const NOT_MODIFIED: unique symbol = Symbol('not modified');
 

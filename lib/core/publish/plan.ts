@@ -134,8 +134,9 @@ export function asUserSays(
 ): Wanted {
   const { policy, args } = request;
   try {
-    const kind = policy.isNegative(value) ? 'negative' : 'value';
-    if (skip || policy.cacheIf?.(value) === false) return { kind, ttl: 0 };
+    const kind = verdict(policy.isNegative(value), 'isNegative') ? 'negative' : 'value';
+    const wanted = policy.cacheIf === undefined || verdict(policy.cacheIf(value), 'cacheIf');
+    if (skip || !wanted) return { kind, ttl: 0 };
     if (ttl !== undefined) return { kind, ttl };
     if (policy.ttl !== undefined) return { kind, ttl: policy.ttl };
     const given = policy.ttlOf?.(value, ...args);
@@ -155,6 +156,13 @@ export function asUserSays(
     );
     return { kind: 'value', ttl: 0 };
   }
+}
+
+/** @throws TypeError for a Promise, which is always truthy and would say the opposite of what it will resolve to */
+function verdict(answer: unknown, name: string): boolean {
+  if (typeof answer !== 'object' || answer === null || !('then' in answer)) return Boolean(answer);
+  Promise.resolve(answer).catch(() => undefined);
+  throw new TypeError(`${name} returned a Promise; it must answer at once`);
 }
 
 function planUncacheable(

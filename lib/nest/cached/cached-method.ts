@@ -25,6 +25,11 @@ export class CachedMethod {
   readonly where: string;
   readonly name: string;
   readonly policy: ResolvedPolicy;
+  /**
+   * Another `@Cached` method overrides this one, so that only its `super.method()` comes here: inside its load, whose entry
+   * covers this call. An entry of its own would outlive the invalidation of that one.
+   */
+  readonly isCovered: boolean;
   private toldOfSync = false;
   private readonly key: KeyFunction | undefined;
   private readonly when: WhenFunction | undefined;
@@ -38,6 +43,8 @@ export class CachedMethod {
     warn: (message: string) => void,
   ) {
     this.where = describeMethod(host, declaration.method);
+    const reached = declarationFor(host.prototype, declaration.method);
+    this.isCovered = reached !== undefined && reached !== declaration;
     const { key, name, when, policy } = read(declaration, this.where);
     this.key = key;
     this.when = when;
@@ -155,18 +162,10 @@ function checkText(value: unknown, what: string): void {
   throw new ConfigurationError(`${what} is a text that is not empty, received ${show(value)}.`);
 }
 
-/**
- * The class of the instance, and the method. A method that another `@Cached` one overrides can be reached only by it, as
- * `super.method()`: under the same name it would find the load of its own caller.
- */
+/** The class of the instance, and the method. */
 function defaultName(declaration: CachedDeclaration, host: ClassLike, where: string): string {
-  if (host.name === '') {
-    throw new ConfigurationError(`${where}: the class has no name of its own. Give @Cached a name.`);
-  }
-  const name = describeMethod(host, declaration.method);
-  const reached = declarationFor(host.prototype, declaration.method);
-  const isOverridden = reached !== undefined && reached !== declaration;
-  return isOverridden ? `${name}(${declaration.declaredBy.name})` : name;
+  if (host.name !== '') return describeMethod(host, declaration.method);
+  throw new ConfigurationError(`${where}: the class has no name of its own. Give @Cached a name.`);
 }
 
 function isThenable(value: unknown): boolean {

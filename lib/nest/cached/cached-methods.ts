@@ -3,7 +3,7 @@ import type { AnyPolicy } from '../../core/policy/index.js';
 import type { Requests } from '../../core/requests.js';
 import { describeCache } from '../stampede-cache.constants.js';
 import { CachedMethod } from './cached-method.js';
-import { declarationFor, describeMethod, type CachedDeclaration, type ClassLike } from './declaration.js';
+import { describeMethod, nearestDeclaration, type CachedDeclaration, type ClassLike } from './declaration.js';
 
 /** The cached methods of one cache, each resolved once: by the bootstrap, or by the first call of a class it did not see. */
 export class CachedMethods {
@@ -42,7 +42,7 @@ export class CachedMethods {
    */
   find(host: unknown, name: string | symbol): { method: CachedMethod; instance: object | undefined } {
     const prototype = this.prototypeOf(host, name);
-    const declaration = declarationFor(prototype, name);
+    const declaration = nearestDeclaration(prototype, name);
     const where = describeMethod(classOf(prototype), name);
     if (declaration === undefined) throw new ConfigurationError(`of(): ${where} is not @Cached.`);
     const { cache } = declaration.options;

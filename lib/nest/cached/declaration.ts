@@ -41,6 +41,18 @@ export function declarationFor(
   return undefined;
 }
 
+/** The nearest use up the chain: of an override without `@Cached`, what its `super.method()` reaches. */
+export function nearestDeclaration(
+  prototype: object | null,
+  method: string | symbol,
+): CachedDeclaration | undefined {
+  for (let level = prototype; level !== null; level = parentOf(level)) {
+    const found = ownDeclared(level)?.get(method);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
 /** Every use that calls on an instance with this prototype reach. */
 export function declarationsOf(prototype: object | null): readonly CachedDeclaration[] {
   const methods = new Set<string | symbol>();

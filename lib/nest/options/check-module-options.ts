@@ -71,17 +71,15 @@ function checkName(option: string, value: unknown, where: string): void {
   if (KNOWN.has(option)) return;
   if (NOT_YET.has(option)) {
     if (value === undefined || value === false) return;
-    throw new ConfigurationError(
-      `${where}: ${option} is not supported in this version, received ${show(value)}. Remove it.`,
-    );
+    throw new ConfigurationError(`${where}: ${option} is not supported in this version. Remove it.`);
   }
   if (OUTER.has(option)) {
     throw new ConfigurationError(
-      `${where}: ${option} stands in what the factory returned, where Nest can't see it in time. Move it beside useFactory: forRootAsync({ ${option}: ${show(value)}, useFactory }).`,
+      `${where}: ${option} stands in what the factory returned, where Nest can't see it in time. Move it beside useFactory: forRootAsync({ ${option}, useFactory }).`,
     );
   }
   throw new ConfigurationError(
-    `${where}: unknown option ${show(option)} (${show(value)}). Known: ${[...KNOWN].join(', ')}, name, isGlobal.`,
+    `${where}: unknown option ${show(option)}. Known: ${[...KNOWN].join(', ')}, name, isGlobal.`,
   );
 }
 
