@@ -1,4 +1,4 @@
-import { CacheUnavailableError, LoadRejectedError, ReentrantLoadError, WaitTimeoutError } from '../errors.js';
+import { LoadRejectedError, ReentrantLoadError, WaitTimeoutError } from '../errors.js';
 import type { Budget } from '../gate/index.js';
 import {
   detachedFlightOf,
@@ -185,14 +185,9 @@ export class Call {
         return this.takeValue(end, leads);
       case 'error':
         if (end.nature === 'answer') throw end.error;
-        // The leader's policy keeps the origin from being called, not this one's.
-        if (
-          !leads &&
-          end.error instanceof CacheUnavailableError &&
-          this.request.policy.onRedisDown === 'load'
-        )
-          return undefined;
-        return this.standIn(end.error, end.nature === 'failure');
+        // The leader's policy kept the origin from being called, not this one's.
+        if (!leads && end.nature === 'barred' && this.request.policy.onRedisDown === 'load') return undefined;
+        return this.standIn(end.error, end.nature !== 'final');
       case 'resting': {
         const stale = await this.own.staleAnswer();
         this.heedsRest = false;

@@ -5,10 +5,11 @@ import type { EntryKey } from '../keys/index.js';
 import type { ChainLink } from '../load/index.js';
 
 /**
- * What an error is to its callers. `failure`: a stale value or the fallback may stand in. `final`: only the fallback.
+ * What an error is to its callers. `failure`: a stale value or the fallback may stand in. `barred`: the same, and only the
+ * leader's policy kept the origin from being called. `final`: only the fallback.
  * `answer`: the loader had this to say (`negativeErrors`), nothing stands in.
  */
-export type ErrorNature = 'failure' | 'final' | 'answer';
+export type ErrorNature = 'failure' | 'barred' | 'final' | 'answer';
 
 /**
  * How a flight ends.

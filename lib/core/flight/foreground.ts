@@ -184,7 +184,7 @@ class ForegroundFlight {
     this.land({
       kind: 'error',
       error: new CacheUnavailableError(message, 1_000, { cause: error }),
-      nature: 'failure',
+      nature: 'barred',
     });
   }
 

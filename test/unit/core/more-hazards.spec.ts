@@ -414,4 +414,24 @@ describe('more hazards of the core', () => {
 
     expect(await stateOf(lab, again as Promise<unknown>)).toEqual({ value: 'second' });
   });
+
+  it('a shutdown ends a hung load for its leader and its joiners alike, and nobody begins another', async () => {
+    const a = await lab.process();
+    const origin = new Origin();
+    const policy = { loadTimeout: 60_000 };
+    const calls = [a.get('k', origin.load, policy)];
+    await origin.started(1);
+    calls.push(a.get('k', origin.load, policy));
+    const errors = Promise.all(calls.map((call) => call.catch((error: unknown) => error)));
+    await lab.fake.settle();
+    const closing = a.close();
+    await lab.fake.advance(7_000);
+    await closing;
+
+    expect(await errors).toEqual([
+      expect.objectContaining({ code: 'CACHE_UNAVAILABLE', statusCode: 503 }),
+      expect.objectContaining({ code: 'CACHE_UNAVAILABLE', statusCode: 503 }),
+    ]);
+    expect(origin.starts).toBe(1);
+  });
 });
