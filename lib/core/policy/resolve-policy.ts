@@ -110,9 +110,6 @@ const KNOWN = new Set([
   ],
 ]);
 
-/** The names a policy may carry. */
-export const POLICY_OPTIONS: ReadonlySet<string> = KNOWN;
-
 function merge(
   policy: AnyPolicy | undefined,
   defaults: AnyPolicy | undefined,
