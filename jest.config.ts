@@ -3,7 +3,10 @@ import type { Config } from 'jest';
 
 const nest11 = process.env['NEST'] === '11';
 
-/** `ordinary` may run in parallel, `timing` (`*.timing.spec.ts`) runs alone; unset means both. */
+/**
+ * `ordinary` may run in parallel, `timing` (`*.timing.spec.ts`) and `slow` (`*.slow.spec.ts`) run alone; unset means all of
+ * them.
+ */
 const kind = process.env['JEST_KIND'];
 
 const swc = (syntax: 'typescript' | 'ecmascript') => ({
@@ -23,10 +26,10 @@ const config: Config = {
   // A busy machine is no failure; what measures time says so itself.
   testTimeout: 30_000,
   roots: ['<rootDir>/lib', '<rootDir>/test'],
-  testMatch: [kind === 'timing' ? '**/*.timing.spec.ts' : '**/*.spec.ts'],
+  testMatch: [kind === 'timing' || kind === 'slow' ? `**/*.${kind}.spec.ts` : '**/*.spec.ts'],
   testPathIgnorePatterns: [
     '/node_modules/',
-    ...(kind === 'ordinary' ? ['\\.timing\\.spec\\.ts$'] : []),
+    ...(kind === 'ordinary' ? ['\\.(timing|slow)\\.spec\\.ts$'] : []),
     // The packed package is tried on both versions of NestJS in one go.
     ...(nest11 ? ['/test/package/'] : []),
   ],

@@ -3,7 +3,7 @@
  * What follows `--` goes to Jest: `npm test -- test/unit` runs the specs that match.
  *
  *   --nest11            the same specs against NestJS 11
- *   --only=<phase>      ordinary | timing | sample
+ *   --only=<phase>      ordinary | timing | sample | slow (`*.slow.spec.ts`, in no run but its own: `npm run test:slow`)
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -17,7 +17,8 @@ const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 const JEST = join(ROOT, 'node_modules/jest/bin/jest.js');
 
 const PHASES = [
-  { name: 'ordinary', env: { JEST_KIND: 'ordinary' }, args: ['--maxWorkers=2'] },
+  // One worker more than this needs of processors: many specs wait.
+  { name: 'ordinary', env: { JEST_KIND: 'ordinary' }, args: ['--maxWorkers=3'] },
   { name: 'timing', env: { JEST_KIND: 'timing' }, args: ['--runInBand'] },
   {
     name: 'sample',
@@ -25,6 +26,7 @@ const PHASES = [
     args: ['--config=sample-app/jest-e2e.config.ts', '--runInBand'],
     nest12Only: true,
   },
+  { name: 'slow', env: { JEST_KIND: 'slow' }, args: ['--runInBand'], onRequest: true },
 ];
 
 function parse(argv) {
@@ -70,7 +72,7 @@ function run({ nest11, only, rest }) {
   const sum = { passed: 0, failed: 0 };
   try {
     for (const phase of PHASES) {
-      if (only ? phase.name !== only : nest11 && phase.nest12Only) continue;
+      if (only ? phase.name !== only : phase.onRequest || (nest11 && phase.nest12Only)) continue;
       if (!hasSpecs(phase, rest, env)) continue;
       console.log(`\n--- ${phase.name} specs${nest11 ? ' on NestJS 11' : ''}`);
       const outputFile = join(results, `${phase.name}.json`);

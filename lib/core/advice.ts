@@ -19,14 +19,15 @@ export class Advice {
     this.runtime.log.warn(message);
   }
 
-  /** Says what goes on happening at most once a minute per place. `message` is built only then. */
-  sometimes(where: string, message: () => string): void {
+  /** Says what goes on happening at most once a minute per place. `message` is built only then. True: it was said. */
+  sometimes(where: string, message: () => string): boolean {
     const now = this.runtime.clock.now();
-    if (now < (this.quietUntil.get(where) ?? -Infinity)) return;
+    if (now < (this.quietUntil.get(where) ?? -Infinity)) return false;
     this.quietUntil.delete(where);
     this.quietUntil.set(where, now + REPEAT_AFTER);
     const [oldest] = this.quietUntil.keys();
     if (this.quietUntil.size > CAPACITY && oldest !== undefined) this.quietUntil.delete(oldest);
     this.runtime.log.warn(message());
+    return true;
   }
 }

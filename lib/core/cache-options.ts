@@ -1,23 +1,20 @@
 import { toMilliseconds, type Duration } from './duration.js';
 import type { FrameworkErrors } from './entry/index.js';
 import { ConfigurationError } from './errors.js';
-import type { GuardLimits } from './guard/index.js';
+import { resolveLoads, type GuardLimits, type LoadsOptions } from './guard/index.js';
 import type { KeyPart } from './keys/index.js';
 import type { AnyPolicy } from './policy/index.js';
 import type { Runtime } from './ports.js';
 import { show } from './show.js';
 import type { Store } from './store.js';
+import { wholeNumber } from './whole-number.js';
 
-/** What stands in front of the origin, per process. */
-export interface LoadsOptions {
-  /** Loads at once. @default 100 */
-  readonly concurrency?: number;
-  /** Loads waiting for a slot; beyond it they are shed. @default 10000 */
-  readonly queue?: number;
-  /** The longest a load waits for a slot. @default '1s' */
-  readonly queueTimeout?: Duration;
-  /** Callers waiting for anything. @default 50000 */
-  readonly waiters?: number;
+/** How processes learn of each other's changes. */
+export interface CoherenceOptions {
+  /** The longest another process takes to heed `clear` and invalidations of tags. @default '1s' */
+  readonly maxLag?: Duration;
+  /** By messages of this package's own. @default 'messages' */
+  readonly mode?: 'messages';
 }
 
 /** The options of a cache that do not depend on its surroundings. */
@@ -30,6 +27,8 @@ export interface CacheOptions {
   readonly redisTimeout?: Duration;
   /** Budget of one write: publishing, off the request path; `set`; invalidation. @default '1s' */
   readonly redisWriteTimeout?: Duration;
+  /** How soon changes by tag and `clear` are heeded elsewhere. */
+  readonly coherence?: CoherenceOptions;
   /** A key part that every key carries, read in the caller's async context; undefined throws. @default none */
   readonly vary?: () => KeyPart;
   /** Read in the caller's async context: true goes straight to the method, nothing is read or stored. @default none */
@@ -54,53 +53,74 @@ export interface ResolvedCacheOptions {
   readonly loads: GuardLimits;
   readonly redisTimeout: number;
   readonly redisWriteTimeout: number;
+  readonly coherence: { readonly maxLag: number };
   readonly vary: (() => KeyPart) | undefined;
   readonly bypass: (() => boolean) | undefined;
   readonly enabled: boolean;
   readonly maxValueBytes: number;
 }
 
-const LOADS = new Set(['concurrency', 'queue', 'queueTimeout', 'waiters']);
-const LOADS_NOT_YET = new Set(['breaker', 'pools']);
-
 /** Validates and fills in. @throws ConfigurationError naming the option and the value received */
 export function resolveCacheOptions(options: CacheOptions): ResolvedCacheOptions {
+  const loads = resolveLoads(options.loads);
+  checkPool(options.policy?.pool, loads, 'policy');
   return {
     policy: options.policy,
-    loads: resolveLoads(options.loads),
-    redisTimeout: toMilliseconds(options.redisTimeout ?? 100, 'redisTimeout'),
-    redisWriteTimeout: toMilliseconds(options.redisWriteTimeout ?? 1_000, 'redisWriteTimeout'),
+    loads,
+    redisTimeout: positive(options.redisTimeout ?? 100, 'redisTimeout'),
+    redisWriteTimeout: positive(options.redisWriteTimeout ?? 1_000, 'redisWriteTimeout'),
+    coherence: resolveCoherence(options.coherence),
     vary: fn(options.vary, 'vary'),
     bypass: fn(options.bypass, 'bypass'),
     enabled: flag(options.enabled, 'enabled'),
-    maxValueBytes: whole(options.maxValueBytes, 'maxValueBytes', 8 * 1024 * 1024, 1),
+    maxValueBytes: wholeNumber(options.maxValueBytes, 'maxValueBytes', 8 * 1024 * 1024, 1),
   };
 }
 
-function resolveLoads(loads: LoadsOptions = {}): GuardLimits {
-  if (typeof loads !== 'object' || loads === null) {
-    throw new ConfigurationError(`loads is an object such as { concurrency: 100 }, received ${show(loads)}.`);
-  }
-  for (const [name, value] of Object.entries(loads)) {
-    // `false` asks for nothing.
-    if (LOADS.has(name) || value === undefined || (LOADS_NOT_YET.has(name) && value === false)) continue;
-    const why = LOADS_NOT_YET.has(name)
-      ? 'is not supported in this version'
-      : `is unknown; known: ${[...LOADS].join(', ')}`;
-    throw new ConfigurationError(`loads.${name} ${why}, received ${show(value)}.`);
-  }
-  return {
-    concurrency: whole(loads.concurrency, 'loads.concurrency', 100, 1),
-    queue: whole(loads.queue, 'loads.queue', 10_000, 0),
-    queueTimeout: toMilliseconds(loads.queueTimeout ?? 1_000, 'loads.queueTimeout'),
-    waiters: whole(loads.waiters, 'loads.waiters', 50_000, 1),
-  };
+/** @throws ConfigurationError for the name of no pool */
+export function checkPool(pool: unknown, { pools }: GuardLimits, where: string): void {
+  if (pool === undefined || (typeof pool === 'string' && pools.has(pool))) return;
+  const known = [...pools.keys()].map(show).join(', ');
+  throw new ConfigurationError(
+    `${where}: pool ${show(pool)} is unknown; known: ${known}. Name it in forRoot({ loads: { pools: { … } } }).`,
+  );
 }
 
-function whole(value: unknown, name: string, fallback: number, least: number): number {
-  if (value === undefined) return fallback;
-  if (typeof value === 'number' && Number.isInteger(value) && value >= least) return value;
-  throw new ConfigurationError(`${name} is a whole number >= ${least}, received ${show(value)}.`);
+/** Zero would turn the cache off without a word. */
+function positive(value: Duration, name: string): number {
+  const ms = toMilliseconds(value, name);
+  if (ms > 0) return ms;
+  throw new ConfigurationError(
+    `${name} is longer than 0, received ${show(value)}. To go without the cache use enabled: false.`,
+  );
+}
+
+/** Below this a heartbeat would be all the process does. */
+const SHORTEST_LAG = 20;
+
+export function resolveCoherence(coherence: CoherenceOptions = {}): { readonly maxLag: number } {
+  if (typeof coherence !== 'object' || coherence === null) {
+    throw new ConfigurationError(
+      `coherence is an object such as { maxLag: '1s' }, received ${show(coherence)}.`,
+    );
+  }
+  const { maxLag = 1_000, mode = 'messages', ...others } = coherence;
+  const [unknown] = Object.entries(others);
+  if (unknown) {
+    throw new ConfigurationError(
+      `coherence.${unknown[0]} is unknown (${show(unknown[1])}); known: maxLag, mode.`,
+    );
+  }
+  if (mode !== 'messages') {
+    throw new ConfigurationError(
+      `coherence.mode is 'messages' in this version, received ${show(mode)}. Leave it out.`,
+    );
+  }
+  const lag = toMilliseconds(maxLag, 'coherence.maxLag');
+  if (lag >= SHORTEST_LAG) return { maxLag: lag };
+  throw new ConfigurationError(
+    `coherence.maxLag is a duration of at least ${SHORTEST_LAG} ms, received ${show(maxLag)}.`,
+  );
 }
 
 function flag(value: unknown, name: string): boolean {

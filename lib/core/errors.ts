@@ -88,9 +88,14 @@ export class ReentrantLoadError extends StampedeCacheError {
   readonly code = 'REENTRANT_LOAD';
 }
 
-/** The store did not acknowledge: the old value may still be there. `keys` are the encoded keys concerned. */
+/**
+ * The store did not acknowledge a change: old values may still be there. `keys` are the encoded keys, tags and scopes
+ * concerned. It is tried again in the background; until then this process does not trust what it concerns.
+ */
 export class InvalidationError extends StampedeCacheError {
   readonly code = 'INVALIDATION_FAILED';
+  /** What had been done successfully before: the result of `deferInvalidations`' run, or of the evicting method. */
+  result: unknown;
 
   constructor(
     message: string,
@@ -98,6 +103,12 @@ export class InvalidationError extends StampedeCacheError {
     options?: ErrorOptions,
   ) {
     super(message, options);
+  }
+
+  /** The same, with what had been done before. */
+  after(result: unknown): this {
+    this.result = result;
+    return this;
   }
 }
 

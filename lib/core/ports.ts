@@ -17,6 +17,9 @@ export interface Timers {
 
   /** Runs `fn` when the current tick, microtasks included, has run dry. */
   endOfTick(fn: () => void): void;
+
+  /** Runs `fn` when what had arrived when it was asked for is dealt with: requests and replies that wait in sockets. */
+  endOfTurn(fn: () => void): void;
 }
 
 /** The only source of chance in the core. */

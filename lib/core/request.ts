@@ -10,6 +10,8 @@ export interface Request {
   readonly key: EntryKey;
   /** The cached method's name, or `''`. */
   readonly name: string;
+  /** The build's version of the entry, as `inspect` shows it. */
+  readonly version?: string | undefined;
   readonly policy: ResolvedPolicy;
   readonly call: ResolvedCall;
   /** The method's arguments, or the key's parts: for the policy's functions. */

@@ -1,10 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Advice } from './advice.js';
-import type { ResolvedCacheOptions } from './cache-options.js';
+import { checkPool, type ResolvedCacheOptions } from './cache-options.js';
 import { ConfigurationError, UncacheableArgumentError } from './errors.js';
 import {
   encodeArgs,
   encodeKey,
+  encodeParts,
   entryKey,
   UnencodableKeyPart,
   type EntryKey,
@@ -12,6 +13,7 @@ import {
   type KeyPart,
 } from './keys/index.js';
 import {
+  RecentPolicies,
   resolveCall,
   resolvePolicy,
   type AnyPolicy,
@@ -24,7 +26,8 @@ import {
 export interface Owner {
   /** The name its keys and events carry; `''` for calls without a method. */
   readonly name: string;
-  readonly policy: ResolvedPolicy;
+  /** As `variantOf` made it. @default none */
+  readonly variant?: string;
 }
 
 /** The options of `with`, and the load in which it was called. */
@@ -37,6 +40,7 @@ interface Around {
 export class Requests {
   private readonly around = new AsyncLocalStorage<Around>();
   private readonly resolved = new WeakMap<object, ResolvedPolicy>();
+  private readonly recent = new RecentPolicies();
   private defaults: ResolvedPolicy | undefined;
 
   constructor(
@@ -49,6 +53,11 @@ export class Requests {
   /** Runs `run` with `call` as the options of every call inside. */
   with<R>(call: CallOptions, run: () => R): R {
     return this.around.run({ call: this.call(call), load: this.currentLoad() }, run);
+  }
+
+  /** Gives the context back. */
+  close(): void {
+    this.around.disable();
   }
 
   call(call: CallOptions | undefined): ResolvedCall {
@@ -67,33 +76,48 @@ export class Requests {
     if (policy === undefined) return (this.defaults ??= this.resolve(undefined, where));
     const known = typeof policy === 'object' && policy !== null ? this.resolved.get(policy) : undefined;
     if (known) return known;
+    const recent =
+      typeof policy === 'object' && policy !== null ? this.recent.find(policy, where) : undefined;
+    if (recent) return recent;
     const fresh = this.resolve(policy, where);
     this.resolved.set(policy, fresh);
+    this.recent.remember(policy, where, fresh);
     return fresh;
   }
 
   resolve(policy: AnyPolicy | undefined, where: string): ResolvedPolicy {
-    return resolvePolicy(policy, this.options.policy, where, (message) =>
+    const resolved = resolvePolicy(policy, this.options.policy, where, (message) =>
       this.advice.once(where, message, message),
     );
+    this.checkPool(resolved);
+    return resolved;
   }
 
-  keyOf(owner: Pick<Owner, 'name'>, vary: unknown, key: Key, where: string): EntryKey {
+  /** @throws ConfigurationError for a policy whose pool this cache does not have */
+  checkPool({ pool, where }: ResolvedPolicy): void {
+    checkPool(pool, this.options.loads, where);
+  }
+
+  keyOf(owner: Owner, vary: unknown, key: Key, where: string): EntryKey {
     return this.encode(owner, vary, () => encodeKey(key), where);
   }
 
-  keyOfArgs(owner: Pick<Owner, 'name'>, vary: unknown, args: readonly unknown[], where: string): EntryKey {
+  keyOfArgs(owner: Owner, vary: unknown, args: readonly unknown[], where: string): EntryKey {
     return this.encode(owner, vary, () => encodeArgs(args), where);
   }
 
-  private encode(
-    owner: Pick<Owner, 'name'>,
-    vary: unknown,
-    encodeRest: () => string,
-    where: string,
-  ): EntryKey {
+  /**
+   * The key of what was asked for by other means than a call. `~` begins no encoded argument, so the two never meet.
+   * @param how what the parts are, in printable ASCII without space, `{` and `}`
+   */
+  keyOfRequest(owner: Owner, vary: unknown, how: string, parts: readonly unknown[], where: string): EntryKey {
+    return this.encode(owner, vary, () => `~${how}:${encodeParts(parts)}`, where);
+  }
+
+  private encode(owner: Owner, vary: unknown, encodeRest: () => string, where: string): EntryKey {
     try {
-      return entryKey(owner.name === '' ? undefined : owner.name, vary as KeyPart, encodeRest());
+      const name = owner.name === '' ? undefined : owner.name;
+      return entryKey(name, vary as KeyPart, encodeRest(), owner.variant);
     } catch (error) {
       if (!(error instanceof UnencodableKeyPart)) throw error;
       throw new UncacheableArgumentError(`${where}: ${error.message} Give a \`key\` made of plain values.`, {
@@ -109,7 +133,7 @@ export class Requests {
     const part: unknown = typeof given === 'function' ? (given as () => unknown)() : given;
     if (part !== undefined) return part;
     throw new ConfigurationError(
-      `${where}: vary() returned undefined. Call it where it has a value, name one with { vary: 'tenant' }, or opt out with { vary: false }.`,
+      `${where}: vary() returned undefined. Call it where it has a value, or name one: of(…).vary('acme') for a handle, with({ vary: 'acme' }, run) around calls. A policy opts out with vary: false.`,
     );
   }
 }

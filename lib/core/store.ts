@@ -11,6 +11,9 @@ export interface Store {
   /** The store's own time in epoch milliseconds, an integer. Soft expiries are judged by it. */
   now(): number;
 
+  /** How far the clocks of its servers may be apart, ms; 0 where one clock rules. */
+  readonly clockSkew: number;
+
   /** The entry's bytes as written, or null. One plain read, nothing is judged. */
   read(key: EntryKey): Promise<Buffer | null>;
 
@@ -35,8 +38,14 @@ export interface Store {
   /** Writes without a fence and leaves a held lease alone (`coordinate: 'process' | 'none'`). */
   write(key: EntryKey, bytes: Buffer, hardMs: number): Promise<void>;
 
-  /** Drops entry and lease, so that a load begun before can never publish; wakes. */
-  invalidate(key: EntryKey): Promise<void>;
+  /**
+   * Drops entry and lease, so that a load begun before can never publish; wakes. With `holdOffMs` no load may store
+   * anything for so long (`acquire` answers `heldOff`); a hold-off is never shortened, whatever happens to the key.
+   */
+  invalidate(key: EntryKey, holdOffMs: number): Promise<void>;
+
+  /** Makes a fresh entry stale as of now, and drops the lease; wakes. */
+  expire(key: EntryKey): Promise<void>;
 
   /** The raw facts behind `inspect`. */
   peek(key: EntryKey): Promise<StoredFacts>;
@@ -47,12 +56,73 @@ export interface Store {
   /** Whether wake-ups reach this process at present. While they don't, waiters poll. */
   pushUp(): boolean;
 
+  /** The tags as they stand, in the order asked for; undefined: none is kept. Writes nothing. */
+  tags(ids: readonly string[]): Promise<readonly (TagState | undefined)[]>;
+
+  /** The same; creates what is absent, and keeps each tag for at least `lifeMs` from now. */
+  holdTags(ids: readonly string[], lifeMs: number): Promise<readonly TagState[]>;
+
+  /**
+   * Gives the tag a new `hard` part, and tells every process; rejects with NotAnnounced where it may not tell. Kept for
+   * {@link INVALIDATED_TAG_LIFE} at least, so that a load that learns of the tag at its end finds it; longer if it was to be
+   * kept longer, or is held off longer.
+   */
+  invalidateTag(id: string, holdOffMs: number): Promise<TagState>;
+
+  /** Gives a tag that is there a new `soft` part, and tells every process. */
+  expireTag(id: string): Promise<void>;
+
+  /** The epochs of all scopes that were ever cleared; `''` is the whole namespace, another scope one name. */
+  epochs(): Promise<ReadonlyMap<string, number>>;
+
+  /**
+   * Raises a scope's epoch to the store's time in ms, and in any case above the epochs of all scopes; tells every process.
+   * Resolves to the new epoch.
+   */
+  clear(scope: string): Promise<number>;
+
+  /** Raises epochs to at least these: they were known, and the store lost them. */
+  raiseEpochs(epochs: ReadonlyMap<string, number>): Promise<void>;
+
+  /** The variants of a name's entries that builds at work have announced; the plain one need not be among them. */
+  variants(name: string): Promise<readonly string[]>;
+
+  /** Announces a variant for at least `lifeMs` from now. */
+  announce(name: string, variant: string, lifeMs: number): Promise<void>;
+
+  /** Calls `onSignal` for every change of tags and epochs, by whichever process, until cancelled. */
+  watch(onSignal: (signal: Signal) => void): Cancel;
+
+  /**
+   * The monotonic time up to which every change was handed to those who watch; -Infinity while nothing is certain. Asking
+   * keeps it up to date: it is proven by a heartbeat of `maxLag / 4`, which stops when nobody has asked for a while.
+   */
+  toldUntil(): number;
+
+  /** Why nothing can be asked at present: it is not connected. Undefined: it can. */
+  obstacle(): string | undefined;
+
+  /**
+   * The server an operation on this goes to, by a name of its own; `''` where there is but one. Undefined: several, or it is
+   * not known.
+   */
+  serverOf(target: Target): string | undefined;
+
+  /** Resolves when that server has answered, also if the store no longer uses it. */
+  probe(server: string): Promise<void>;
+
+  /** That server has been silent for long: makes its connection anew, if it belongs to the store. */
+  reconnect(server: string): void;
+
   /** Resolves when the store is usable or known not to be, within its own bound. Never rejects. */
   open(): Promise<void>;
 
   /** Gives back every connection and timer of its own. Idempotent, bounded in time, never rejects. */
   close(): Promise<void>;
 }
+
+/** What an operation concerns: an entry, tags by their ids, the epochs, or the versions of a name. */
+export type Target = EntryKey | readonly string[] | 'epochs' | { readonly versionsOf: string };
 
 export interface AcquireRequest {
   /** The lease's token, 22 base64url characters, and the id of the entry that it will publish. */
@@ -74,18 +144,42 @@ export interface AcquireRequest {
   readonly waitedOn: string;
 }
 
+/** How long an invalidated tag is kept at least, ms. Loads that took longer and learn of tags at their end are not stored. */
+export const INVALIDATED_TAG_LIFE = 600_000;
+
+/** What is kept of a tag. Entries carry `hard` and `soft` as they were before their load. */
+export interface TagState {
+  /** New with each creation and invalidation, and never twice the same: at most 24 characters of `[A-Za-z0-9_-]`. */
+  readonly hard: string;
+  /** New with each soft expiry; empty: there was none. At most 24 characters of `[A-Za-z0-9_-]`. */
+  readonly soft: string;
+  /** Store time of the last soft expiry, ms; 0: none. */
+  readonly softAt: number;
+  /** Store time of the invalidation that made `hard`, ms; 0: it was merely created. */
+  readonly invalidatedAt: number;
+  /** Store time until which no load that begins may store anything under the tag; 0: none. */
+  readonly heldUntil: number;
+}
+
+/** A change that some process made. `gap`: changes may have been missed. */
+export type Signal =
+  | { readonly kind: 'tag'; readonly id: string; readonly state: TagState }
+  | { readonly kind: 'epoch'; readonly scope: string; readonly epoch: number }
+  | { readonly kind: 'gap' };
+
 /**
  * - `hit`: a usable entry is there, read it again.
  * - `owner`: the lease is ours (also on a resend of our own token).
  * - `wait`: somebody else's lease stands for `ms` more milliseconds under `token`.
  * - `resting`: the last refresh failed; the fleet rests for `ms` more milliseconds.
  * - `outcome`: the load waited for has ended without an entry; `outcome` is what it left.
+ * - `heldOff`: nothing may be stored for `ms` more milliseconds (a probe is told so too).
  * - `free`: a probe found neither entry nor lease.
  */
 export type AcquireReply =
   | { readonly code: 'hit' | 'owner' | 'free'; readonly now: number }
   | { readonly code: 'wait'; readonly now: number; readonly ms: number; readonly token: string }
-  | { readonly code: 'resting'; readonly now: number; readonly ms: number }
+  | { readonly code: 'resting' | 'heldOff'; readonly now: number; readonly ms: number }
   | { readonly code: 'outcome'; readonly now: number; readonly outcome: string };
 
 export interface CommitRequest {
@@ -93,13 +187,16 @@ export interface CommitRequest {
   readonly bytes: Buffer;
   /** How long the store keeps the entry, milliseconds. */
   readonly hardMs: number;
+  /** The id of an entry found unusable: its source version binds nobody. Empty: none. */
+  readonly rejectedId: string;
 }
 
 /**
  * `stored`; `already` (a resend); `fenced`: the lease was lost, nothing was written; `missing`: the staged value vanished,
- * the lease was released.
+ * the lease was released; `older`: both carry a source version and the stored entry's is greater, nothing was written, the
+ * lease is still held.
  */
-export type CommitReply = 'stored' | 'already' | 'fenced' | 'missing';
+export type CommitReply = 'stored' | 'already' | 'fenced' | 'missing' | 'older';
 
 export interface TouchRequest {
   readonly token: string;

@@ -28,21 +28,29 @@ export interface EndedLease {
   readonly expiresAt: number;
 }
 
+/** Nothing may be loaded to be stored. */
+export interface HoldOff {
+  readonly state: 'heldOff';
+  readonly expiresAt: number;
+}
+
+type Place = HeldLease | EndedLease | HoldOff;
+
 export interface Backoff {
   readonly baseMs: number;
   readonly capMs: number;
   readonly scale: number;
 }
 
-/** Leases and what ended ones left, one place a key. Nothing is ever evicted before its time. */
+/** Leases, what ended ones left, and hold-offs: one place a key. Nothing is ever evicted before its time. */
 export class LeaseTable implements Expiring {
-  readonly #leases = new Map<string, HeldLease | EndedLease>();
+  readonly #leases = new Map<string, Place>();
 
   get size(): number {
     return this.#leases.size;
   }
 
-  get(id: string, now: number): HeldLease | EndedLease | undefined {
+  get(id: string, now: number): Place | undefined {
     const lease = this.#leases.get(id);
     if (lease === undefined || now < lease.expiresAt) return lease;
     this.#leases.delete(id);
@@ -60,12 +68,17 @@ export class LeaseTable implements Expiring {
     return lease?.token === token ? lease : undefined;
   }
 
-  set(id: string, lease: HeldLease | EndedLease): void {
+  set(id: string, lease: Place): void {
     this.#leases.set(id, lease);
   }
 
-  delete(id: string): void {
-    this.#leases.delete(id);
+  /** Takes away whatever is there, except a hold-off; puts one there if `holdOffMs` is longer than what is left of it. */
+  end(id: string, holdOffMs: number, now: number): void {
+    const place = this.get(id, now);
+    const until = place?.state === 'heldOff' ? place.expiresAt : 0;
+    if (holdOffMs > 0 && now + holdOffMs > until)
+      this.#leases.set(id, { state: 'heldOff', expiresAt: now + holdOffMs });
+    else if (until === 0) this.#leases.delete(id);
   }
 
   clear(): void {

@@ -8,16 +8,22 @@ import type {
   LeaseState,
   PutRequest,
   ReleaseRequest,
+  Signal,
   Store,
   StoredFacts,
+  TagState,
   TouchReply,
   TouchRequest,
   Wake,
 } from '../core/store.js';
-import { entryId, isUsable } from './entry-view.js';
+import { EntryDesk } from './entry-desk.js';
 import { EntryTable } from './entry-table.js';
-import { endedLease, LeaseTable } from './lease-table.js';
+import { EpochTable } from './epoch-table.js';
+import { LeaseTable } from './lease-table.js';
+import { SignalBoard } from './signal-board.js';
 import { Sweeper } from './sweeper.js';
+import { TagTable } from './tag-table.js';
+import { VariantTable } from './variant-table.js';
 import { WakeBoard } from './wake-board.js';
 
 export interface MemoryStoreOptions {
@@ -26,6 +32,8 @@ export interface MemoryStoreOptions {
   readonly maxEntries?: number;
   /** Bytes kept at most, keys and bookkeeping estimated along. Default 256 MiB. */
   readonly maxBytes?: number;
+  /** Tags kept at most, the least recently used first out; entries under a dropped one are misses. Default 100,000. */
+  readonly maxTags?: number;
   /** The wall clock when the store is made, epoch ms; its time goes on from there monotonically. Default: now. */
   readonly epochMs?: number;
 }
@@ -35,12 +43,24 @@ export function createMemoryStore(options: MemoryStoreOptions): Store {
   return new MemoryStore(options);
 }
 
+/** Scopes that can be cleared apart from each other. More of them than methods in a program is a mistake. */
+const MAX_SCOPES = 10_000;
+
+/** How far an epoch may lie ahead, ms: no entry could reach one that is absurd, and everything would be dead for good. */
+const EPOCH_AHEAD = 86_400_000;
+
 /** Everything between two awaits is atomic in one process, so each operation does all its work before its first one. */
 class MemoryStore implements Store {
   readonly kind = 'memory';
+  readonly clockSkew = 0;
   readonly #clock: Clock;
   readonly #entries: EntryTable;
   readonly #leases = new LeaseTable();
+  readonly #desk: EntryDesk;
+  readonly #tags: TagTable;
+  readonly #epochs = new EpochTable(MAX_SCOPES);
+  readonly #variants = new VariantTable();
+  readonly #signals: SignalBoard;
   readonly #wakes: WakeBoard;
   readonly #sweeper: Sweeper;
   /** Store time minus monotonic time. */
@@ -51,11 +71,16 @@ class MemoryStore implements Store {
     runtime,
     maxEntries = 10_000,
     maxBytes = 256 * 1024 * 1024,
+    maxTags = 100_000,
     epochMs = Date.now(),
   }: MemoryStoreOptions) {
     this.#entries = new EntryTable(maxEntries, maxBytes);
+    this.#tags = new TagTable(runtime.random, maxTags);
     this.#wakes = new WakeBoard(runtime);
-    this.#sweeper = new Sweeper(runtime, [this.#entries, this.#leases], () => this.now());
+    this.#desk = new EntryDesk(this.#entries, this.#leases, this.#wakes);
+    this.#signals = new SignalBoard(runtime.log);
+    const expiring = [this.#entries, this.#leases, this.#tags, this.#variants];
+    this.#sweeper = new Sweeper(runtime, expiring, () => this.now());
     this.#offset = epochMs - runtime.clock.now();
     this.#clock = runtime.clock;
   }
@@ -66,117 +91,120 @@ class MemoryStore implements Store {
 
   /** The stored bytes themselves: to be read, never written to. */
   async read(key: EntryKey): Promise<Buffer | null> {
-    return this.#entries.use(key.id, this.#enter())?.bytes ?? null;
+    return this.#entries.use(placeOf(key), this.#enter())?.bytes ?? null;
   }
 
-  async acquire({ id }: EntryKey, request: AcquireRequest): Promise<AcquireReply> {
-    const now = this.#enter();
-    const entry = this.#entries.peek(id, now);
-    if (entry !== undefined && isUsable(entry.bytes, request.rejectedId, now)) return { code: 'hit', now };
-
-    const lease = this.#leases.get(id, now);
-    if (lease?.state === 'held') {
-      if (lease.token !== request.token) {
-        lease.contended ||= request.willWait;
-        return { code: 'wait', now, ms: lease.expiresAt - now, token: lease.token };
-      }
-      if (request.mode !== 'probe') lease.expiresAt = now + request.leaseMs;
-      return { code: 'owner', now };
-    }
-    if (lease !== undefined && lease.token === request.waitedOn && now < lease.outcomeUntil) {
-      return { code: 'outcome', now, outcome: lease.outcome };
-    }
-    if (lease !== undefined && request.hasStale && now < lease.restUntil) {
-      return { code: 'resting', now, ms: lease.restUntil - now };
-    }
-    if (request.mode === 'probe') return { code: 'free', now };
-    this.#grant(id, request, lease?.failures ?? 0, now);
-    return { code: 'owner', now };
+  async acquire(key: EntryKey, request: AcquireRequest): Promise<AcquireReply> {
+    return this.#swept(this.#desk.acquire(placeOf(key), request, this.#enter()));
   }
 
-  async commit({ id }: EntryKey, { token, bytes, hardMs }: CommitRequest): Promise<CommitReply> {
-    const now = this.#enter();
-    if (this.#leases.heldBy(id, token, now) === undefined)
-      return this.#carries(id, token, now) ? 'already' : 'fenced';
-    this.#store(id, bytes, now + hardMs);
-    this.#endLease(id, { kind: 'published' }, now);
-    return 'stored';
+  async commit(key: EntryKey, request: CommitRequest): Promise<CommitReply> {
+    return this.#swept(this.#desk.commit(placeOf(key), request, this.#enter()));
   }
 
-  async touch({ id }: EntryKey, { token, entryId: kept, head, hardMs }: TouchRequest): Promise<TouchReply> {
-    const now = this.#enter();
-    if (this.#leases.heldBy(id, token, now) === undefined)
-      return this.#carries(id, token, now) ? 'already' : 'fenced';
-    const entry = this.#entries.peek(id, now);
-    if (entry === undefined || entryId(entry.bytes) !== kept) return 'gone';
-    // A new buffer: whoever reads the old one still has it in hands.
-    this.#store(id, Buffer.concat([head, entry.bytes.subarray(head.length)]), now + hardMs);
-    this.#endLease(id, { kind: 'published' }, now);
-    return 'stored';
+  async touch(key: EntryKey, request: TouchRequest): Promise<TouchReply> {
+    return this.#swept(this.#desk.touch(placeOf(key), request, this.#enter()));
   }
 
-  async renew({ id }: EntryKey, token: string, leaseMs: number): Promise<LeaseState> {
-    const now = this.#enter();
-    const lease = this.#leases.heldBy(id, token, now);
-    if (lease === undefined) return { held: false, contended: false };
-    lease.expiresAt = now + leaseMs;
-    return { held: true, contended: lease.contended };
+  async renew(key: EntryKey, token: string, leaseMs: number): Promise<LeaseState> {
+    return this.#desk.renew(placeOf(key), token, leaseMs, this.#enter());
   }
 
-  async release({ id }: EntryKey, { token, outcome, backoff }: ReleaseRequest): Promise<boolean> {
-    const now = this.#enter();
-    const lease = this.#leases.get(id, now);
-    if (lease?.token !== token) return false;
-    // A resend, whose work is done.
-    if (lease.state === 'ended') return true;
-    // With nothing stale to fall back on, the next call may load at once.
-    const stale = this.#entries.peek(id, now) !== undefined;
-    this.#endLease(id, { kind: 'ended', token, outcome }, now);
-    const left = endedLease(lease, outcome, stale ? backoff : undefined, now);
-    if (left !== undefined) this.#leases.set(id, left);
-    return true;
+  async release(key: EntryKey, request: ReleaseRequest): Promise<boolean> {
+    return this.#swept(this.#desk.release(placeOf(key), request, this.#enter()));
   }
 
-  async put({ id }: EntryKey, { token, bytes, hardMs, notAfter }: PutRequest): Promise<'stored' | 'late'> {
-    const now = this.#enter();
-    if (this.#carries(id, token, now)) return 'stored';
-    if (now > notAfter) return 'late';
-    this.#store(id, bytes, now + hardMs);
-    this.#endLease(id, { kind: 'published' }, now);
-    return 'stored';
+  async put(key: EntryKey, request: PutRequest): Promise<'stored' | 'late'> {
+    return this.#swept(this.#desk.put(placeOf(key), request, this.#enter()));
   }
 
-  async write({ id }: EntryKey, bytes: Buffer, hardMs: number): Promise<void> {
-    this.#store(id, bytes, this.#enter() + hardMs);
+  async write(key: EntryKey, bytes: Buffer, hardMs: number): Promise<void> {
+    this.#swept(this.#entries.set(placeOf(key), { bytes, expiresAt: this.#enter() + hardMs }));
   }
 
-  async invalidate({ id }: EntryKey): Promise<void> {
-    const now = this.#enter();
-    this.#entries.delete(id);
-    this.#endLease(id, { kind: 'invalidated' }, now);
+  async invalidate(key: EntryKey, holdOffMs: number): Promise<void> {
+    this.#swept(this.#desk.invalidate(placeOf(key), Math.ceil(holdOffMs), this.#enter()));
   }
 
-  async peek({ id }: EntryKey): Promise<StoredFacts> {
-    const now = this.#enter();
-    const entry = this.#entries.peek(id, now);
-    const lease = this.#leases.held(id, now);
-    return {
-      bytes: entry?.bytes ?? null,
-      ttlMs: entry === undefined ? 0 : entry.expiresAt - now,
-      now,
-      ...(lease !== undefined && {
-        lease: { holder: lease.holder, since: lease.since, expiresIn: lease.expiresAt - now },
-      }),
-    };
+  async expire(key: EntryKey): Promise<void> {
+    this.#desk.expire(placeOf(key), this.#enter());
   }
 
-  listen({ id }: EntryKey, onWake: (wake: Wake) => void): Cancel {
-    return this.#closed ? () => {} : this.#wakes.listen(id, onWake);
+  async peek(key: EntryKey): Promise<StoredFacts> {
+    return this.#desk.peek(placeOf(key), this.#enter());
+  }
+
+  listen(key: EntryKey, onWake: (wake: Wake) => void): Cancel {
+    return this.#closed ? () => {} : this.#wakes.listen(placeOf(key), onWake);
   }
 
   pushUp(): boolean {
     return !this.#closed;
   }
+
+  async tags(ids: readonly string[]): Promise<readonly (TagState | undefined)[]> {
+    const now = this.#enter();
+    return ids.map((id) => this.#tags.get(id, now));
+  }
+
+  async holdTags(ids: readonly string[], lifeMs: number): Promise<readonly TagState[]> {
+    const now = this.#enter();
+    return this.#swept(ids.map((id) => this.#tags.hold(id, lifeMs, now)));
+  }
+
+  async invalidateTag(id: string, holdOffMs: number): Promise<TagState> {
+    const state = this.#swept(this.#tags.invalidate(id, Math.ceil(holdOffMs), this.#enter()));
+    this.#signals.tell({ kind: 'tag', id, state });
+    return state;
+  }
+
+  async expireTag(id: string): Promise<void> {
+    const state = this.#tags.soften(id, this.#enter());
+    if (state !== undefined) this.#signals.tell({ kind: 'tag', id, state });
+  }
+
+  async epochs(): Promise<ReadonlyMap<string, number>> {
+    this.#enter();
+    return this.#epochs.all();
+  }
+
+  async clear(scope: string): Promise<number> {
+    const epoch = this.#epochs.clear(scope, this.#enter());
+    this.#signals.tell({ kind: 'epoch', scope, epoch });
+    return epoch;
+  }
+
+  async raiseEpochs(epochs: ReadonlyMap<string, number>): Promise<void> {
+    const latest = this.#enter() + EPOCH_AHEAD;
+    for (const [scope, epoch] of epochs) if (epoch <= latest) this.#epochs.raise(scope, epoch);
+  }
+
+  async variants(name: string): Promise<readonly string[]> {
+    return this.#variants.list(name, this.#enter());
+  }
+
+  async announce(name: string, variant: string, lifeMs: number): Promise<void> {
+    this.#swept(this.#variants.announce(name, variant, this.#enter() + lifeMs));
+  }
+
+  watch(onSignal: (signal: Signal) => void): Cancel {
+    return this.#closed ? () => {} : this.#signals.watch(onSignal);
+  }
+
+  /** Signals are handed over within the change itself. */
+  toldUntil(): number {
+    return this.#closed ? -Infinity : this.#clock.now();
+  }
+
+  obstacle(): undefined {}
+
+  serverOf(): string {
+    return '';
+  }
+
+  async probe(): Promise<void> {}
+
+  reconnect(): void {}
 
   async open(): Promise<void> {}
 
@@ -184,8 +212,8 @@ class MemoryStore implements Store {
     this.#closed = true;
     this.#sweeper.stop();
     this.#wakes.clear();
-    this.#entries.clear();
-    this.#leases.clear();
+    this.#signals.clear();
+    for (const table of [this.#entries, this.#leases, this.#tags, this.#variants]) table.clear();
   }
 
   /** The time of an operation. */
@@ -194,27 +222,14 @@ class MemoryStore implements Store {
     return this.now();
   }
 
-  #grant(id: string, { token, holder, leaseMs }: AcquireRequest, failures: number, now: number): void {
-    const expiresAt = now + leaseMs;
-    this.#leases.set(id, { state: 'held', token, holder, since: now, contended: false, expiresAt, failures });
+  /** After an operation that may have stored something. */
+  #swept<T>(result: T): T {
     this.#sweeper.start();
+    return result;
   }
+}
 
-  #store(id: string, bytes: Buffer, expiresAt: number): void {
-    this.#entries.set(id, { bytes, expiresAt });
-    this.#sweeper.start();
-  }
-
-  /** Drops the lease, or what an ended one left, and wakes those who wait. */
-  #endLease(id: string, wake: Wake, now: number): void {
-    const contended = this.#leases.held(id, now)?.contended === true;
-    this.#leases.delete(id);
-    if (contended) this.#wakes.wake(id, wake);
-  }
-
-  /** Whether the entry is the one `token` wrote: a resend finds its own work done. */
-  #carries(id: string, token: string, now: number): boolean {
-    const entry = this.#entries.peek(id, now);
-    return entry !== undefined && entryId(entry.bytes) === token;
-  }
+/** Where an entry lies in the tables. No id holds a space. */
+function placeOf(key: EntryKey): string {
+  return key.variant === '' ? key.id : `${key.id} ${key.variant}`;
 }

@@ -31,9 +31,10 @@ export class Sweeper {
     private readonly now: () => number,
   ) {}
 
-  /** To be called whenever something was stored. */
+  /** To be called whenever something may have been stored. */
   start(): void {
-    this.#cancel ??= this.runtime.timers.after(SWEEP_EVERY, () => this.#sweep(), true);
+    if (this.#cancel !== undefined || this.tables.every((table) => table.size === 0)) return;
+    this.#cancel = this.runtime.timers.after(SWEEP_EVERY, () => this.#sweep(), true);
   }
 
   stop(): void {
@@ -54,7 +55,7 @@ export class Sweeper {
       }
       step.value.table.expire(step.value.id, now);
     }
-    if (this.tables.some((table) => table.size > 0)) this.start();
+    this.start();
   }
 }
 

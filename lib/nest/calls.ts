@@ -1,6 +1,6 @@
 import type { EntryInfo } from '../core/entries.js';
-import { ConfigurationError } from '../core/errors.js';
-import type { EntryKey, Key } from '../core/keys/index.js';
+import { NO_KEY, type EntryKey, type Key } from '../core/keys/index.js';
+import type { Answer } from '../core/call/index.js';
 import type { Entry } from '../core/outcome.js';
 import type { AnyPolicy, CallOptions, ResolvedCall } from '../core/policy/index.js';
 import type { Loader, Request } from '../core/request.js';
@@ -10,27 +10,30 @@ import type { CachedDeclaration } from './cached/declaration.js';
 import { runInLoadOf } from './current-load.js';
 import type { CachedHandle } from './interfaces/cached-handle.interface.js';
 import type { ManagedCache } from './managed-cache.js';
+import { MethodEntries } from './method-entries.js';
+import type { Routes } from './route/routes.js';
 
 /** Calls without a method have no name. */
 const UNNAMED = { name: '' } as const;
 const WHERE = 'StampedeCacheService';
 /** A reader needs no ttl; the module's other defaults stand. */
 const READING: AnyPolicy = { ttl: 0 };
-/** What goes past the cache has no key: it might not even be encodable. */
-const NO_KEY: EntryKey = { id: '', digest: '' };
 
 const nothing = (): undefined => undefined;
 
 /** Turns what users call into requests of the engine. */
 export class Calls {
-  constructor(private readonly cache: ManagedCache) {}
+  constructor(
+    readonly cache: ManagedCache,
+    readonly routes: Routes,
+  ) {}
 
   async load(
     key: Key,
     load: Loader,
     policy: AnyPolicy | undefined,
     options: CallOptions | undefined,
-  ): Promise<Entry<unknown>> {
+  ): Promise<Answer> {
     const { requests } = this.cache.core;
     const call = requests.call(options);
     const resolved = requests.policy(policy, WHERE);
@@ -49,12 +52,14 @@ export class Calls {
     declaration: CachedDeclaration,
     host: object,
     args: readonly unknown[],
+    options?: CallOptions,
   ): Promise<unknown> {
     const { core } = this.cache;
     const method = methods.resolve(declaration, Object.getPrototypeOf(host) as object);
-    if (method.isCovered) return method.run(host, args, (message) => this.cache.warn(message));
-    const call = core.requests.call(undefined);
-    const base = { name: method.name, policy: method.policy, args };
+    if (method.isCovered || this.routes.scope.standsAside(declaration, host, args))
+      return method.run(host, args, (message) => this.cache.warn(message));
+    const call = core.requests.call(options);
+    const base = { name: method.name, version: method.version, policy: method.policy, args };
     const warn = (message: string): void => this.cache.warn(message);
     if (this.cache.goesStraight(call) || !method.applies(host, args)) {
       const run = (): unknown => method.run(host, args, warn);
@@ -79,20 +84,39 @@ export class Calls {
     if (!core.enabled) return;
     const resolved = core.requests.policy(policy, WHERE);
     await this.cache.ready();
-    await core.entries.set(
+    await core.changes.set(
       { ...this.request(key, policy, core.requests.call(undefined)), policy: resolved },
       value,
     );
   }
 
-  async invalidate(keys: readonly Key[]): Promise<void> {
-    checkKeys(keys);
+  async invalidate(keys: readonly Key[], holdOffMs: number): Promise<void> {
+    await this.change(keys, (requests) => this.cache.core.changes.invalidate(requests, holdOffMs));
+  }
+
+  async expire(keys: readonly Key[]): Promise<void> {
+    await this.change(keys, (requests) => this.cache.core.changes.expire(requests));
+  }
+
+  async invalidateTags(tags: readonly string[], holdOffMs: number): Promise<void> {
+    const { core } = this.cache;
+    if (!core.enabled || tags.length === 0) return;
+    await this.cache.ready();
+    await core.changes.invalidateTags(tags, holdOffMs);
+  }
+
+  async expireTags(tags: readonly string[]): Promise<void> {
+    const { core } = this.cache;
+    if (!core.enabled || tags.length === 0) return;
+    await this.cache.ready();
+    await core.changes.expireTags(tags);
+  }
+
+  async clear(): Promise<void> {
     const { core } = this.cache;
     if (!core.enabled) return;
-    const call = core.requests.call(undefined);
-    const requests = keys.map((key) => this.request(key, undefined, call));
     await this.cache.ready();
-    await core.entries.invalidate(requests);
+    await core.changes.clear();
   }
 
   async inspect(key: Key): Promise<EntryInfo | null> {
@@ -103,48 +127,41 @@ export class Calls {
   }
 
   /** The entries of one method. `instance` is what its key function sees as `this`. */
-  handleOf(method: CachedMethod, instance: object | undefined): CachedHandle<readonly unknown[], unknown> {
-    const { cache } = this;
-    const { core } = cache;
-    const about = (args: readonly unknown[]): Request => {
-      const call = core.requests.call(undefined);
-      const { name, policy } = method;
-      return { key: method.keyOf(instance, args, call), name, policy, call, args, load: nothing };
-    };
-    return {
-      async get(...args) {
-        if (cache.goesStraight(core.requests.call(undefined))) return undefined;
-        const request = about(args);
-        await cache.ready();
-        const entry = await core.entries.read(request);
-        return entry === undefined || entry.outcome === 'stale' ? undefined : entry.value;
-      },
-      async set(args, value) {
-        if (!Array.isArray(args)) {
-          throw new ConfigurationError(
-            `${method.where}: set() takes the arguments as a list, then the value: set([42], product).`,
-          );
-        }
-        if (!core.enabled) return;
-        const request = about(args);
-        await cache.ready();
-        await core.entries.set(request, value);
-      },
-      async invalidate(...args) {
-        checkKeys(args);
-        if (!core.enabled) return;
-        const request = about(args);
-        await cache.ready();
-        await core.entries.invalidate([request]);
-      },
-      async inspect(...args) {
-        if (!core.enabled) return null;
-        const request = about(args);
-        await cache.ready();
-        return core.entries.inspect(request);
-      },
-      key: (...args) => about(args).key.id,
-    };
+  entriesOf(method: CachedMethod, instance: object | undefined): MethodEntries {
+    return new MethodEntries(this.cache, this.routes, method, instance);
+  }
+
+  /** The same for users. `methods` is where the method was found. */
+  handleOf(
+    methods: CachedMethods,
+    method: CachedMethod,
+    instance: object | undefined,
+  ): CachedHandle<readonly unknown[], unknown> {
+    if (method.declaration.decorator !== undefined) return this.entriesOf(method, instance).routeHandle();
+    return this.entriesOf(method, instance).handle(({ declaration }, host, args, options) =>
+      this.method(methods, declaration, host, args, options),
+    );
+  }
+
+  warn(message: string): void {
+    this.cache.warn(message);
+  }
+
+  /** Says what goes on happening at most once a minute per place. */
+  warnSometimes(where: string, message: string): void {
+    this.cache.advice.sometimes(where, () => message);
+  }
+
+  private async change(
+    keys: readonly Key[],
+    apply: (requests: readonly Request[]) => Promise<void>,
+  ): Promise<void> {
+    const { core } = this.cache;
+    if (!core.enabled || keys.length === 0) return;
+    const call = core.requests.call(undefined);
+    const requests = keys.map((key) => this.request(key, undefined, call));
+    await this.cache.ready();
+    await apply(requests);
   }
 
   /** A request about an entry, without a load of its own. */
@@ -161,17 +178,11 @@ export class Calls {
   }
 }
 
+/** What goes past the cache has no key: it might not even be encodable. */
 function straight(call: ResolvedCall): { key: EntryKey; call: ResolvedCall } {
   return { key: NO_KEY, call: { ...call, bypass: true } };
 }
 
 function partsOf(key: Key): readonly unknown[] {
   return Array.isArray(key) ? (key as readonly unknown[]) : [key];
-}
-
-/** A `{ holdOff }` at the end would pass for a key. */
-function checkKeys(keys: readonly unknown[]): void {
-  const last: unknown = keys.at(-1);
-  if (typeof last !== 'object' || last === null || !('holdOff' in last)) return;
-  throw new ConfigurationError('invalidate(): holdOff is not supported in this version. Remove it.');
 }

@@ -1,4 +1,6 @@
 import { hostname } from 'node:os';
+
+import { Advice } from '../core/advice.js';
 import { StampedeCache } from '../core/stampede-cache.js';
 import { CacheUnavailableError, ConfigurationError } from '../core/errors.js';
 import type { ResolvedCall } from '../core/policy/index.js';
@@ -8,6 +10,7 @@ import type { StampedeCacheModuleOptions } from './interfaces/stampede-cache-mod
 import { asFlag } from './options/as-flag.js';
 import { cacheOptionsOf, checkPolicy } from './options/check-module-options.js';
 import { isSwitchedOff } from './options/switched-off.js';
+import { INSPECT } from './inspect.js';
 import { describeCache } from './stampede-cache.constants.js';
 
 /** When a client whose request failed for want of Redis may try again, ms. */
@@ -16,6 +19,7 @@ const RETRY_AFTER = 1_000;
 /** A cache with its life in an application: opened once, by the bootstrap or by the first call before it. */
 export class ManagedCache {
   readonly core: StampedeCache;
+  readonly advice: Advice;
   private opening: Promise<void> | undefined;
   private isOpen = false;
   private isClosed = false;
@@ -25,8 +29,10 @@ export class ManagedCache {
     readonly name: string | undefined,
     readonly options: StampedeCacheModuleOptions,
     private readonly built: BuiltStore,
+    private readonly onOpening: () => void,
   ) {
     const { store, runtime, onState } = built;
+    this.advice = new Advice(runtime);
     // The core never asks for `bypass`: it is asked here, once a call, before anything else is.
     const { bypass: _, ...core } = cacheOptionsOf(options);
     const enabled = options.enabled !== false && !isSwitchedOff();
@@ -43,6 +49,15 @@ export class ManagedCache {
 
   get closed(): boolean {
     return this.isClosed;
+  }
+
+  /** Never the options: the connection's may hold a password. */
+  toJSON(): { readonly cache: string; readonly closed: boolean } {
+    return { cache: describeCache(this.name), closed: this.isClosed };
+  }
+
+  [INSPECT](): string {
+    return `StampedeCache <${describeCache(this.name)}${this.isClosed ? ', closed' : ''}>`;
   }
 
   warn(message: string): void {
@@ -89,6 +104,7 @@ export class ManagedCache {
 
   private open(): Promise<void> {
     // A cache that is switched off never connects.
+    if (this.opening === undefined && this.core.enabled) this.onOpening();
     this.opening ??= this.core.enabled ? this.core.open() : Promise.resolve();
     return this.opening.then(() => {
       this.isOpen = true;

@@ -22,6 +22,12 @@ export function getCacheLinkToken(name: string | undefined): string {
   return name === undefined ? 'StampedeCacheLink' : `StampedeCacheLink:${name}`;
 }
 
+/** The token of what `@CacheEvict` and `@CachePut` inject: one an application. */
+export const EVICTOR_TOKEN = 'StampedeCacheEvictor';
+
+/** The token of what the interceptors of an application share. */
+export const ROUTES_TOKEN = 'StampedeCacheRoutes';
+
 /** A cache as messages call it. */
 export function describeCache(name: string | undefined): string {
   return name === undefined ? 'the default cache' : `the cache '${name}'`;

@@ -1,9 +1,10 @@
 import { type DynamicModule, Global, Logger, Module, type Provider } from '@nestjs/common';
 import { createMemoryStore } from '../memory/index.js';
+import { resolveCoherence } from '../core/cache-options.js';
 import { ConfigurationError } from '../core/errors.js';
 import type { Log } from '../core/ports.js';
 import { show } from '../core/show.js';
-import { createRedisStore, readConnection } from '../redis/index.js';
+import { createRedisStore, readConnection, redact } from '../redis/index.js';
 import { createNodeRuntime } from '../runtime/index.js';
 import type { BuiltStore, CacheSetup, StoreFactory } from './cache-setup.js';
 import type {
@@ -18,11 +19,14 @@ import {
   CACHE_NAME,
   CACHE_SETUP,
   describeCache,
+  EVICTOR_TOKEN,
   getCacheLinkToken,
   getStampedeCacheToken,
   LOG_CONTEXT,
+  ROUTES_TOKEN,
   STORE_FACTORY,
 } from './stampede-cache.constants.js';
+import { StampedeCacheInterceptor } from './stampede-cache.interceptor.js';
 import { StampedeCacheExplorer } from './stampede-cache.explorer.js';
 import { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } from './stampede-cache.module-definition.js';
 import { CacheRegistry } from './stampede-cache.registry.js';
@@ -35,8 +39,19 @@ import { StampedeCacheService } from './stampede-cache.service.js';
     CacheRegistry,
     StampedeCacheExplorer,
     { provide: STORE_FACTORY, useValue: buildStore satisfies StoreFactory },
+    {
+      provide: EVICTOR_TOKEN,
+      useFactory: (registry: CacheRegistry) => registry.evictor,
+      inject: [CacheRegistry],
+    },
+    {
+      provide: ROUTES_TOKEN,
+      useFactory: (registry: CacheRegistry) => registry.routes,
+      inject: [CacheRegistry],
+    },
+    StampedeCacheInterceptor,
   ],
-  exports: [CacheRegistry],
+  exports: [CacheRegistry, EVICTOR_TOKEN, ROUTES_TOKEN, StampedeCacheInterceptor],
 })
 class StampedeCacheCoreModule {}
 
@@ -53,7 +68,9 @@ export class StampedeCacheModule extends ConfigurableModuleClass {
     const given = typeof options === 'object' && options !== null && !Array.isArray(options) ? options : {};
     return complete(super.forRoot(given), given, () => {
       if (given !== options)
-        throw new ConfigurationError(`forRoot() takes an object of options, received ${show(options)}.`);
+        throw new ConfigurationError(
+          `forRoot() takes an object of options, received ${redact(show(options))}.`,
+        );
       checkExtras(given);
     });
   }
@@ -120,8 +137,8 @@ function complete(
 async function buildStore(setup: CacheSetup): Promise<BuiltStore> {
   const logger = new Logger(LOG_CONTEXT);
   const log: Log = { info: (message) => logger.log(message), warn: (message) => logger.warn(message) };
-  const runtime = createNodeRuntime({ log });
   const { name, options } = setup;
+  const runtime = createNodeRuntime({ log: name === undefined ? log : prefixed(log, describeCache(name)) });
   const namespace = await setup.namespace;
   if (options.enabled === false || isSwitchedOff()) {
     // Nothing will be connected, but what is wrong is told all the same.
@@ -138,6 +155,7 @@ async function buildStore(setup: CacheSetup): Promise<BuiltStore> {
     connection: options.redis,
     namespace,
     runtime,
+    maxLag: resolveCoherence(options.coherence).maxLag,
     onState: (state, reason) => {
       if (state === 'up') log.info(`${describeCache(name)}: Redis is up (namespace ${namespace}).`);
       else
@@ -153,6 +171,14 @@ async function buildStore(setup: CacheSetup): Promise<BuiltStore> {
     onState: (listener) => void listeners.push(listener),
     refusal: () => store.refusal,
     isUp: () => store.isUp(),
+  };
+}
+
+/** Of several caches each line says which. */
+function prefixed(log: Log, who: string): Log {
+  return {
+    info: (message) => log.info(`${who}: ${message}`),
+    warn: (message) => log.warn(`${who}: ${message}`),
   };
 }
 

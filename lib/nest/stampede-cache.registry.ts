@@ -5,15 +5,20 @@ import {
   type OnApplicationBootstrap,
   type OnApplicationShutdown,
 } from '@nestjs/common';
-import { ModulesContainer } from '@nestjs/core';
+import { ModuleRef, ModulesContainer } from '@nestjs/core';
 import { ConfigurationError } from '../core/errors.js';
 import type { StampedeCacheModuleOptions } from './interfaces/stampede-cache-module-options.interface.js';
 import { CacheLink } from './cached/cache-link.js';
 import type { CacheSetup, StoreFactory } from './cache-setup.js';
 import { ManagedCache } from './managed-cache.js';
+import { Evictor } from './evict/evictor.js';
+import { INSPECT } from './inspect.js';
+import { appConfigOf } from './route/binding.js';
+import { Routes } from './route/routes.js';
 import { differingOption } from './options/same-options.js';
 import { CACHE_NAME, DEFAULT_NAMESPACE, describeCache, STORE_FACTORY } from './stampede-cache.constants.js';
 import { StampedeCacheService } from './stampede-cache.service.js';
+import { StartWatch } from './start-watch.js';
 
 /** Every cache of one application, by name: however many modules configure it, a cache exists once. */
 @Injectable()
@@ -24,14 +29,45 @@ export class CacheRegistry
   private readonly namespaces = new Map<string, string | undefined>();
   private readonly services = new Map<string | undefined, Promise<StampedeCacheService>>();
   private readonly links = new Map<string | undefined, CacheLink>();
+  private readonly built = new Map<string | undefined, StampedeCacheService>();
   private readonly caches: ManagedCache[] = [];
   private announceDefault!: (setup: CacheSetup) => void;
   private readonly defaultSetup = new Promise<CacheSetup>((resolve) => (this.announceDefault = resolve));
 
+  /** What hosts of evictions are injected with. */
+  readonly evictor: Evictor = new Evictor({
+    cacheOf: (name) => this.built.get(name),
+    isConfigured: (name) => this.isConfigured(name),
+  });
+
+  /** What the interceptors share. */
+  readonly routes: Routes;
+  private readonly start: StartWatch;
+
   constructor(
     private readonly modules: ModulesContainer,
+    moduleRef: ModuleRef,
     @Inject(STORE_FACTORY) private readonly createStore: StoreFactory,
-  ) {}
+  ) {
+    this.start = new StartWatch(modules, () => this.closeAll());
+    this.routes = new Routes({
+      cacheOf: (name) => {
+        const service = this.built.get(name);
+        return service && { managed: service.calls.cache, methods: service.methods };
+      },
+      isConfigured: (name) => this.isConfigured(name),
+      config: () => appConfigOf(moduleRef),
+    });
+  }
+
+  /** Never the options of its caches: they may hold a password. */
+  toJSON(): object {
+    return { caches: this.caches.map((cache) => cache.toJSON()) };
+  }
+
+  [INSPECT](): string {
+    return `StampedeCacheRegistry [${this.caches.map((cache) => cache[INSPECT]()).join(', ')}]`;
+  }
 
   /**
    * Takes note of a cache.
@@ -65,8 +101,21 @@ export class CacheRegistry
     return fresh;
   }
 
+  /** Lets everything that uses a cache of this name find it. */
+  use(name: string | undefined, service: StampedeCacheService): void {
+    this.built.set(name, service);
+    this.linkOf(name).service = service;
+  }
+
   isConfigured(name: string | undefined): boolean {
     return this.setups.has(name);
+  }
+
+  /** Every provider was made, no hook of another one has run yet. */
+  providersMade(): void {
+    // Only a connection can be left behind.
+    if (this.caches.some((cache) => 'redis' in cache.options && cache.core.enabled)) this.start.made();
+    else this.start.end();
   }
 
   /** As late as possible: a bootstrap that failed before has opened nothing. A call made earlier opens its own cache. */
@@ -90,14 +139,18 @@ export class CacheRegistry
 
   /** Gives back what the caches hold. */
   async closeAll(): Promise<void> {
+    this.evictor.closed = true;
+    this.start.end();
     await Promise.all(this.caches.map((cache) => cache.close()));
+    this.routes.close();
   }
 
   private async build(setup: CacheSetup): Promise<StampedeCacheService> {
-    const cache = new ManagedCache(setup.name, setup.options, await this.createStore(setup));
+    const opening = (): void => this.start.opening();
+    const cache = new ManagedCache(setup.name, setup.options, await this.createStore(setup), opening);
     this.caches.push(cache);
-    const service = new StampedeCacheService(cache);
-    this.linkOf(setup.name).service = service;
+    const service = new StampedeCacheService(cache, this.evictor, this.routes);
+    this.use(setup.name, service);
     return service;
   }
 

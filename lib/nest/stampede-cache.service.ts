@@ -13,17 +13,21 @@ import { CachedMethods } from './cached/cached-methods.js';
 import { declarationsOf, type CachedDeclaration } from './cached/declaration.js';
 import { Calls } from './calls.js';
 import { eventStream } from './events/event-stream.js';
+import { attachEvictor, type EvictionCaller } from './evict/eviction-attachment.js';
+import { evictionsOf } from './evict/eviction-declaration.js';
+import { refuseHoldOff, takeHoldOff } from './hold-off.js';
 import type {
   AsyncMethodOf,
   CachedHandle,
   HandleOf,
   HiddenMethodOf,
 } from './interfaces/cached-handle.interface.js';
+import type { ClassOf } from './interfaces/eviction-options.interface.js';
+import type { HoldOffOptions } from './interfaces/hold-off-options.interface.js';
 import type { ManagedCache } from './managed-cache.js';
+import type { Routes } from './route/routes.js';
+import { INSPECT } from './inspect.js';
 import { describeCache } from './stampede-cache.constants.js';
-
-/** Any class, also an abstract one or one with a private constructor's public face. */
-type ClassOf<C> = abstract new (...args: never[]) => C;
 
 /** One cache: what `@Cached` does, by hand; and everything else that can be done to entries. */
 @Injectable()
@@ -34,13 +38,18 @@ export class StampedeCacheService implements CachedCaller {
   readonly [BRAND] = true;
   /** @internal */
   readonly methods: CachedMethods;
-  private readonly calls: Calls;
+  /** @internal */
+  readonly calls: Calls;
 
   /** @internal made by the module */
-  constructor(private readonly cache: ManagedCache) {
+  constructor(
+    private readonly cache: ManagedCache,
+    private readonly evictor: EvictionCaller,
+    routes: Routes,
+  ) {
     const { core, name, options } = cache;
     const warn = (message: string): void => cache.warn(message);
-    this.calls = new Calls(cache);
+    this.calls = new Calls(cache, routes);
     this.methods = new CachedMethods(name, core.requests, options.policy, warn);
     this.events$ = eventStream(core, warn);
   }
@@ -48,6 +57,16 @@ export class StampedeCacheService implements CachedCaller {
   /** @internal */
   get closed(): boolean {
     return this.cache.closed;
+  }
+
+  /** What shows of it in logs: never its options, which may hold a password. */
+  toJSON(): object {
+    return this.cache.toJSON();
+  }
+
+  /** @internal */
+  [INSPECT](): string {
+    return this.cache[INSPECT]();
   }
 
   /**
@@ -103,7 +122,9 @@ export class StampedeCacheService implements CachedCaller {
       );
     }
     // The engine gives back what the loader, or an earlier one of the same key, resolved to.
-    return (await this.calls.load(key, load as never, policy as AnyPolicy | undefined, call)) as Entry<T>;
+    return entryOf(
+      await this.calls.load(key, load as never, policy as AnyPolicy | undefined, call),
+    ) as Entry<T>;
   }
 
   /** The fresh value, or undefined. Never loads. `policy` says how to read it, where it has a `type` or a `serializer`. */
@@ -114,7 +135,8 @@ export class StampedeCacheService implements CachedCaller {
 
   /** What is stored and may still be served, also a stale value; undefined: nothing. Never loads. */
   async getEntry<T>(key: Key, policy?: Policy<T>): Promise<Entry<T> | undefined> {
-    return (await this.calls.read(key, policy as AnyPolicy | undefined)) as Entry<T> | undefined; // as above
+    const found = await this.calls.read(key, policy as AnyPolicy | undefined);
+    return found && (entryOf(found) as Entry<T>); // as above
   }
 
   /**
@@ -128,11 +150,67 @@ export class StampedeCacheService implements CachedCaller {
 
   /**
    * Drops entries and revokes their loads under way: no call that begins when this has resolved, in any process, gets a
-   * value loaded before.
-   * @throws InvalidationError without the store's acknowledgement
+   * value loaded before. Behind the keys `{ holdOff: '5s' }` may stand: nothing is stored under them for so long, while
+   * replicas that loads read from catch up. Without a key nothing happens.
+   * @throws InvalidationError without the store's acknowledgement; it is tried again in the background
    */
-  async invalidate(...keys: Key[]): Promise<void> {
-    await this.calls.invalidate(keys);
+  async invalidate(...keys: Key[] | [...Key[], HoldOffOptions]): Promise<void> {
+    const { items, holdOffMs } = takeHoldOff<Key>(keys, 'invalidate()', 1);
+    await this.calls.invalidate(items, holdOffMs);
+  }
+
+  /**
+   * Makes entries stale: the next reader gets the old value, where the policy allows a stale one, and refreshes it.
+   * @throws InvalidationError without the store's acknowledgement; it is tried again in the background
+   */
+  async expire(...keys: Key[]): Promise<void> {
+    if (keys.length > 1) refuseHoldOff(keys, 'expire()', 'invalidate()');
+    await this.calls.expire(keys);
+  }
+
+  /**
+   * Drops every entry that carries one of these tags, at the cost of the tags and not of the entries: for calls that begin
+   * here when this has resolved, and elsewhere `coherence.maxLag` later. `{ holdOff: '5s' }` may stand behind them, as with
+   * {@link invalidate}.
+   * @throws InvalidationError without the store's acknowledgement; it is tried again in the background
+   */
+  async invalidateTags(...tags: string[] | [...string[], HoldOffOptions]): Promise<void> {
+    const { items, holdOffMs } = takeHoldOff<string>(tags, 'invalidateTags()', 0);
+    await this.calls.invalidateTags(items, holdOffMs);
+  }
+
+  /**
+   * Makes every entry that carries one of these tags stale, as {@link expire} does with keys.
+   * @throws InvalidationError without the store's acknowledgement; it is tried again in the background
+   */
+  async expireTags(...tags: string[]): Promise<void> {
+    refuseHoldOff(tags, 'expireTags()', 'invalidateTags()');
+    await this.calls.expireTags(tags);
+  }
+
+  /**
+   * Makes every entry of this cache unreadable: here at once, elsewhere within `coherence.maxLag`. Their memory comes back as
+   * their lives end.
+   * @throws InvalidationError without the store's acknowledgement; it is tried again in the background
+   */
+  async clear(): Promise<void> {
+    await this.calls.clear();
+  }
+
+  /**
+   * Runs a transaction: what is invalidated, expired, cleared or set in this cache inside `run`, by `@CacheEvict` and
+   * `@CachePut` too, happens when it resolves, and never when it rejects. Those calls resolve at once. Inner transactions join
+   * the outermost.
+   * @throws what `run` throws; InvalidationError with its `result` where it resolved and the store did not acknowledge
+   */
+  async deferInvalidations<R>(run: () => Promise<R>): Promise<R> {
+    if (typeof run !== 'function') {
+      throw new ConfigurationError(
+        `deferInvalidations takes an async function that runs the transaction, received ${show(run)}.`,
+      );
+    }
+    const { core } = this.cache;
+    return core.enabled ? core.changes.defer(run) : run();
   }
 
   /**
@@ -159,24 +237,27 @@ export class StampedeCacheService implements CachedCaller {
     method: HiddenMethodOf<A>,
   ): CachedHandle<A, T>;
   of(host: unknown, method: string | symbol): CachedHandle<readonly unknown[], unknown> {
-    const found = this.methods.find(host, method);
-    return this.calls.handleOf(found.method, found.instance);
+    const { plans } = this.calls.routes;
+    const found = this.methods.find(host, method, (prototype) => plans.routeOf(prototype, method));
+    return this.calls.handleOf(this.methods, found.method, found.instance);
   }
 
   /**
-   * Gives an instance that Nest did not make, or made by a request-scoped factory, its cache.
-   * @throws ConfigurationError if its class has no method that is cached here
+   * Gives an instance that Nest did not make, or made by a request-scoped factory, its cache, and what its evictions need.
+   * @throws ConfigurationError if its class has no method that is cached here, and none with evictions
    */
   attach(instance: object): void {
     const prototype = Object.getPrototypeOf(instance) as object | null;
     const mine = declarationsOf(prototype).filter(({ options }) => options.cache === this.cache.name);
-    if (prototype === null || mine.length === 0) {
+    const hasEvictions = evictionsOf(prototype).length > 0;
+    if (prototype === null || (mine.length === 0 && !hasEvictions)) {
       throw new ConfigurationError(
-        `attach(): ${show(instance)} has no method that is @Cached in ${describeCache(this.cache.name)}.`,
+        `attach(): ${show(instance)} has no method that is @Cached in ${describeCache(this.cache.name)}, and none with @CacheEvict or @CachePut.`,
       );
     }
     for (const declaration of mine) this.methods.resolve(declaration, prototype);
-    attach(instance, this.cache.name, this);
+    if (mine.length > 0) attach(instance, this.cache.name, this);
+    if (hasEvictions) attachEvictor(instance, this.evictor);
   }
 
   /** Counters since the cache was made, and what is under way now. */
@@ -188,4 +269,9 @@ export class StampedeCacheService implements CachedCaller {
   [CALL](declaration: CachedDeclaration, host: object, args: readonly unknown[]): Promise<unknown> {
     return this.calls.method(this.methods, declaration, host, args);
   }
+}
+
+/** What the caller asked for; the engine tells more. */
+function entryOf({ value, outcome, age, staleFor }: Entry<unknown>): Entry<unknown> {
+  return { value, outcome, age, staleFor };
 }

@@ -16,34 +16,48 @@ export interface CommandLinkOptions {
 }
 
 const QUIT_MS = 1000;
+/** How long a server that accepted the connection may take until it is ready, ms. ioredis itself would wait for ever. */
+const READY_MS = 3000;
 
 /**
  * The connection for commands: whether it can be used right now, what the server is, and who closes it. Everything ioredis
  * would queue, retry or wait for without a bound is kept away from it.
  */
 export class CommandLink {
-  /** Why this server is not used although it answers. */
-  refusal: string | undefined;
+  private version: string | undefined;
+  private unselected: string | undefined;
   private state: 'up' | 'down' | undefined;
   private lastError: string | undefined;
   private verified = false;
   private started = false;
   private closing: Promise<void> | undefined;
   private readonly settled: (() => void)[] = [];
+  private cancelWatch: Cancel = () => undefined;
 
   constructor(private readonly options: CommandLinkOptions) {}
+
+  /** Why this server is not used although it answers. */
+  get refusal(): string | undefined {
+    return this.version ?? this.unselected;
+  }
 
   get usable(): boolean {
     return this.closing === undefined && this.refusal === undefined && this.options.client.status === 'ready';
   }
 
+  /** Why no command can be sent now. */
+  get obstacle(): string | undefined {
+    const { status } = this.options.client;
+    if (this.closing !== undefined) return 'The cache is closed';
+    if (this.refusal !== undefined) return this.refusal;
+    return status === 'ready' ? undefined : `Redis is not connected (${status}${this.because()})`;
+  }
+
   /** The client, if a command sent now goes straight to the socket. @throws StoreUnavailable */
   use(): ClientLike {
-    const { client } = this.options;
-    if (this.closing !== undefined) throw new StoreUnavailable('The cache is closed');
-    if (this.refusal !== undefined) throw new StoreUnavailable(this.refusal);
-    if (client.status === 'ready') return client;
-    throw new StoreUnavailable(`Redis is not connected (${client.status}${this.because()})`);
+    const { obstacle } = this;
+    if (obstacle !== undefined) throw new StoreUnavailable(obstacle);
+    return this.options.client;
   }
 
   /** Resolves when the server was verified or the first attempt to reach it has failed. */
@@ -59,6 +73,14 @@ export class CommandLink {
     if (this.state === undefined) this.report('down', `no answer yet${this.because()}`);
   }
 
+  /** Connects anew: the socket may be dead and look alive. An instance handed in is left to its owner. */
+  renew(): void {
+    const { client, owned } = this.options;
+    if (!owned || this.closing !== undefined || client.status !== 'ready') return;
+    this.lastError = 'it did not answer, connecting anew';
+    client.disconnect(true);
+  }
+
   close(): Promise<void> {
     this.closing ??= this.shut();
     return this.closing;
@@ -67,6 +89,7 @@ export class CommandLink {
   private start(): void {
     const { client } = this.options;
     this.started = true;
+    if (!isCluster(client)) client.on('connect', this.onConnect);
     client.on('error', this.onError);
     client.on('ready', this.onReady);
     client.on('close', this.onClose);
@@ -75,18 +98,31 @@ export class CommandLink {
     if (client.status === 'ready') this.onReady();
     else if (client.status === 'end') this.onClose();
     // `wait`: a lazy client, which only a command would wake, and none is sent before `ready`.
-    else if (client.status === 'wait') client.connect().catch(this.onError);
+    else if (client.status === 'wait') client.connect().catch(ignore);
   }
 
   private readonly onError = (error: unknown): void => {
     this.lastError = reasonOf(error);
+    // ioredis goes on in database 0, among what others keep there.
+    if (isOfSelect(error)) this.unselected = `its database can't be selected (${this.lastError})`;
+  };
+
+  /** A frozen server, or a path that swallows every byte: it accepts connections and never says what it is. */
+  private readonly onConnect = (): void => {
+    this.cancelWatch();
+    this.unselected = undefined;
+    const { client, owned, runtime } = this.options;
+    if (!owned) return;
+    this.cancelWatch = runtime.timers.after(READY_MS, () => client.disconnect(true), true);
   };
 
   private readonly onReady = (): void => {
+    this.cancelWatch();
     void this.verify();
   };
 
   private readonly onClose = (): void => {
+    this.cancelWatch();
     if (this.options.client.status !== 'ready')
       this.report('down', this.lastError ?? 'the connection was closed');
   };
@@ -103,7 +139,7 @@ export class CommandLink {
     if (info.status === 'rejected') {
       runtime.log.warn(`The version of the Redis server could not be asked for: ${reasonOf(info.reason)}`);
     } else if (!this.verified) {
-      this.refusal = refusedVersion(String(info.value));
+      this.version = refusedVersion(String(info.value));
     }
     this.verified = true;
     if (this.refusal === undefined) this.report('up', 'connected');
@@ -125,6 +161,8 @@ export class CommandLink {
   private async shut(): Promise<void> {
     const { client, owned } = this.options;
     for (const resolve of this.settled.splice(0)) resolve();
+    this.cancelWatch();
+    client.off('connect', this.onConnect);
     client.off('ready', this.onReady);
     client.off('close', this.onClose);
     client.off('end', this.onClose);
@@ -146,6 +184,16 @@ export class CommandLink {
     await Promise.race([client.quit().catch(() => undefined), late]);
     cancel?.();
   }
+}
+
+/** What a first connection fails with is an `error` event too, which says more. */
+function ignore(): void {}
+
+/** Errors of commands that ioredis sends by itself carry them. */
+function isOfSelect(error: unknown): boolean {
+  if (typeof error !== 'object' || error === null || !('command' in error)) return false;
+  const { command } = error as { readonly command?: { readonly name?: unknown } }; // as ioredis has it
+  return command?.name === 'select';
 }
 
 /** TIME answers seconds and microseconds. */

@@ -1,8 +1,10 @@
-import { Cluster, Redis } from 'ioredis';
+import { Cluster, Redis, SentinelConnector } from 'ioredis';
 import { ConfigurationError } from '../core/errors.js';
 import { readConnection, type Connection } from './connection-option.js';
+import { readOnlyReconnects } from './read-only-reconnects.js';
 import { reasonOf } from './redact.js';
 import type { ClientLike } from './redis-like.js';
+import { promptConnector } from './sentinel-connector.js';
 
 export interface Connected {
   readonly client: ClientLike;
@@ -33,7 +35,12 @@ function build(connection: Exclude<Connection, { kind: 'instance' }>): ClientLik
     case 'url':
       return new Redis(connection.url, { ...ownDefaults(), ...FORCED });
     case 'options':
-      return new Redis({ ...ownDefaults(), ...connection.options, ...FORCED });
+      return new Redis({
+        ...ownDefaults(),
+        ...sentinelDefaults(connection),
+        ...connection.options,
+        ...FORCED,
+      });
     case 'cluster': {
       const { nodes, options } = connection;
       const { redisOptions } = options as { redisOptions?: object }; // ioredis judges it
@@ -64,11 +71,21 @@ const FORCED = {
  */
 function ownDefaults() {
   return {
-    connectTimeout: 3000,
+    connectTimeout: 2000,
     maxRetriesPerRequest: 1,
     keepAlive: 10_000,
     failoverDetector: true,
-    retryStrategy: (attempt: number): number => Math.min(50 * 2 ** (attempt - 1), 2000),
-    reconnectOnError: (error: Error): boolean => error.message.includes('READONLY'),
+    retryStrategy: (attempt: number): number => Math.min(50 * 2 ** (attempt - 1), 1000),
+    reconnectOnError: readOnlyReconnects(),
+  };
+}
+
+/** A Sentinel that is frozen is passed over, and does not delay the end of the process. */
+function sentinelDefaults({ options }: { readonly options: object }): object {
+  const { sentinels } = options as { sentinels?: unknown }; // ioredis judges it
+  if (!Array.isArray(sentinels) || sentinels.length === 0) return {};
+  return {
+    sentinelCommandTimeout: 1000,
+    Connector: promptConnector(SentinelConnector, FORCED_DISCONNECT_MS),
   };
 }

@@ -1,5 +1,6 @@
 import { ConfigurationError } from '../core/errors.js';
 import { show } from '../core/show.js';
+import { checkFields, checkUrl } from './connection-fields.js';
 import { redact } from './redact.js';
 import type { ClientLike } from './redis-like.js';
 
@@ -49,6 +50,7 @@ export function readConnection(redis: unknown): Connection {
   const method = CLIENT_METHODS.find((name) => typeof fields[name] === 'function');
   if (method !== undefined)
     throw refused(`an object with a client's method ${method}() that is no ioredis client`);
+  checkFields(fields, 'redis');
   return { kind: 'options', options: masterOnly(redis, fields) };
 }
 
@@ -58,7 +60,20 @@ function readUrl(url: string): string {
   if (scheme !== undefined && !/^rediss?$/i.test(scheme)) {
     throw refused(`the URL ${redact(url)}`, 'Its scheme must be redis: or rediss:.');
   }
+  if (scheme === undefined && !isAddress(url)) {
+    throw refused(
+      'a text that is neither a URL nor host:port nor the path of a socket',
+      'Pass redis://host:port.',
+    );
+  }
+  checkUrl(url, 'redis');
   return url;
+}
+
+/** What ioredis takes without a scheme. Anything with an `@` is a URL that was cut: it would be taken for a name. */
+function isAddress(text: string): boolean {
+  if (/[\s'"@]/.test(text)) return false;
+  return text.startsWith('/') || /^(localhost|[\w.-]+:\d+|\d+)$/i.test(text);
 }
 
 function readCluster(fields: Fields): Connection {
@@ -67,6 +82,8 @@ function readCluster(fields: Fields): Connection {
     throw refused('{ nodes } that is no list of at least one node');
   if (typeof options !== 'object' || options === null)
     throw refused('{ nodes, options } whose options are no object');
+  nodes.forEach((node, index) => checkFields(node, `redis.nodes[${index}]`));
+  checkFields((options as Fields)['redisOptions'], 'redis.options.redisOptions');
   return { kind: 'cluster', nodes: nodes as ClusterOption['nodes'], options: masterOnly(options, options) }; // ioredis judges the nodes
 }
 

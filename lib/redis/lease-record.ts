@@ -1,15 +1,15 @@
 /**
  * The value of a lease key, ASCII up to the outcome. Scripts write and judge it; here it is only read, for inspection.
  *
- * | bytes | live lease | ended record |
- * | --- | --- | --- |
- * | 0 | `L` | `E` |
- * | 1–22 | token | token of the lease that ended |
- * | 23 | `w` contended, `-` not | `-` |
- * | 24–26 | failed loads in a row so far, 3 digits | the same |
- * | 27–39 | since, server ms, 13 digits | ended at |
- * | 40–52 | holder, to the end | refreshes rest until, 0 = they don't |
- * | 53– | | outcome for those who waited, may be empty |
+ * | bytes | live lease | ended record | hold-off |
+ * | --- | --- | --- | --- |
+ * | 0 | `L` | `E` | `H` |
+ * | 1–22 | token | token of the lease that ended | 1–13: until when nothing may be stored, server ms; the end |
+ * | 23 | `w` contended, `-` not | `-` | |
+ * | 24–26 | failed loads in a row so far, 3 digits | the same | |
+ * | 27–39 | since, server ms, 13 digits | ended at | |
+ * | 40–52 | holder, to the end | refreshes rest until, 0 = they don't | |
+ * | 53– | | outcome for those who waited, may be empty | |
  *
  * Anything else counts as no lease.
  */

@@ -4,6 +4,8 @@ export function redact(text: string): string {
     text
       // Up to the last @: a password in clear may hold slashes.
       .replace(/\/\/\S*@/g, '//***@')
+      // And of a URL that lost its slashes, or its scheme: ioredis takes it for a host or the path of a socket.
+      .replace(/(^|[\s/'"(])[^\s/'"@:]*:(?!\/\/)[^\s'"@]*@/g, '$1***@')
       .replace(/((?:password|username|auth)["']?\s*[=:]\s*["']?)[^&\s"',}]+/gi, '$1***')
   );
 }

@@ -16,23 +16,39 @@ export interface RedisLike {
   off(event: string, listener: (...args: unknown[]) => void): unknown;
   connect(): Promise<void>;
   quit(): Promise<unknown>;
-  disconnect(): void;
+  disconnect(reconnect?: boolean): void;
 }
 
 /** A client of one server, also one found through Sentinel. */
 export interface SingleLike extends RedisLike {
   subscribe(channel: string): Promise<unknown>;
+  ping(): Promise<unknown>;
   duplicate(override: object): SingleLike;
 }
 
 export interface ClusterLike extends RedisLike {
   nodes(role: 'master'): SingleLike[];
+  /** Which server has which slot, `host:port`, its master first. Absent before it is known. */
+  readonly slots?: readonly (readonly string[] | undefined)[];
 }
 
 export type ClientLike = SingleLike | ClusterLike;
 
+/** What NTP keeps servers within, with room. */
+const CLOCK_SKEW_MS = 2000;
+
 export function isCluster(client: ClientLike): client is ClusterLike {
   return client.isCluster === true;
+}
+
+/**
+ * How far the clocks of the servers behind a client may be apart, ms: where another one answers for another slot, or after a
+ * fail-over. 0 where one clock rules.
+ */
+export function clockSkewOf(client: ClientLike): number {
+  const sentinels = clientOption(client, 'sentinels');
+  const isMany = isCluster(client) || (Array.isArray(sentinels) && sentinels.length > 0);
+  return isMany ? CLOCK_SKEW_MS : 0;
 }
 
 /** One option of a client by name; their types differ between majors of ioredis. */

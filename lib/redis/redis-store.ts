@@ -8,8 +8,11 @@ import type {
   LeaseState,
   PutRequest,
   ReleaseRequest,
+  Signal,
   Store,
   StoredFacts,
+  TagState,
+  Target,
   TouchReply,
   TouchRequest,
   Wake,
@@ -17,31 +20,24 @@ import type {
 import { acquireReply, commitReply, touchReply, wholeMs } from './replies.js';
 import { CommandLink } from './command-link.js';
 import { connect, type Connected } from './connect.js';
+import { EntryChanges } from './entry-changes.js';
 import { KeyNames } from './key-names.js';
 import { parseLiveLease } from './lease-record.js';
-import { isResharding } from './resharding.js';
+import { endedMessage, publishedMessage } from './message.js';
+import { readOnlyAdvice } from './read-only-advice.js';
+import { readBytes } from './read-string.js';
+import { RedisEpochs } from './redis-epochs.js';
+import { RedisTags } from './redis-tags.js';
+import { clockSkewOf } from './redis-like.js';
+import type { RedisStoreOptions } from './redis-store-options.js';
+import { RedisVariants } from './redis-variants.js';
 import { ScriptCalls } from './script-calls.js';
 import { ScriptRunner } from './script-runner.js';
-import { ACQUIRE, COMMIT, FACTS, INVALIDATE, PUT, RELEASE, RENEW, TOUCH } from './scripts/index.js';
+import { ACQUIRE, COMMIT, FACTS, PUT, RELEASE, RENEW, TOUCH } from './scripts/index.js';
 import { ServerClock } from './server-clock.js';
-import { endedMessage, invalidatedMessage, publishedMessage } from './wake-message.js';
+import { Servers } from './servers.js';
+import { sourceVersion } from './source-version.js';
 import { WakeUp } from './wake-up.js';
-
-export type StateListener = (state: 'up' | 'down', reason: string) => void;
-
-export interface RedisStoreOptions {
-  /** URL, ioredis options, `{ nodes, options }`, `{ sentinels, … }`, or an ioredis instance. */
-  readonly connection: unknown;
-  /** First part of every key and channel. Not empty, without `{`, `}` and control characters. */
-  readonly namespace: string;
-  readonly runtime: Runtime;
-  /** The local wall clock in epoch ms, used until the server's is known. Default: `Date.now()`. */
-  readonly epochGuess?: number;
-  /** The connection for commands became usable or ceased to be; once per change. The first change comes from `open()`. */
-  readonly onState?: StateListener;
-  /** The same for the connection that wake-ups arrive on. */
-  readonly onPush?: StateListener;
-}
 
 const OPEN_MS = 1000;
 
@@ -53,21 +49,29 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Redi
 /** The {@link Store} on Redis or Valkey. While there is no connection every command rejects at once with StoreUnavailable. */
 export class RedisStore implements Store {
   readonly kind = 'redis';
+  readonly clockSkew: number;
   private readonly names: KeyNames;
   private readonly channel: string;
   private readonly clock: ServerClock;
   private readonly scripts: ScriptCalls;
   private readonly link: CommandLink;
   private readonly wakeUp: WakeUp;
+  private readonly changes: EntryChanges;
+  private readonly tagKeys: RedisTags;
+  private readonly epochKey: RedisEpochs;
+  private readonly variantKeys: RedisVariants;
+  private readonly servers: Servers;
   private readonly runtime: Runtime;
 
   constructor({ client, owned }: Connected, options: RedisStoreOptions) {
-    const { runtime, namespace, onState = ignore, onPush = ignore } = options;
+    const { runtime, namespace, maxLag = 1000, onState = ignore, onPush = ignore } = options;
     this.runtime = runtime;
+    this.clockSkew = clockSkewOf(client);
     this.names = new KeyNames(namespace);
     this.channel = this.names.channel(client);
     this.clock = new ServerClock(runtime.clock, options.epochGuess ?? Date.now());
-    this.wakeUp = new WakeUp({ client, channel: this.channel, runtime, onPush });
+    const latestEpoch = (): number => this.epochKey.latest();
+    this.wakeUp = new WakeUp({ client, channel: this.channel, runtime, maxLag, latestEpoch, onPush });
     this.link = new CommandLink({
       client,
       owned,
@@ -79,13 +83,19 @@ export class RedisStore implements Store {
         onState(state, reason);
       },
     });
+    this.servers = new Servers(client, owned, this.names, () => this.link.renew());
     this.scripts = new ScriptCalls({
       link: this.link,
-      runner: new ScriptRunner(client),
+      runner: new ScriptRunner(client, readOnlyAdvice(client, owned, runtime.log)),
       names: this.names,
       serverClock: this.clock,
       clock: runtime.clock,
     });
+    const { scripts, link, names, channel, clock } = this;
+    this.changes = new EntryChanges(scripts, link, names, channel);
+    this.tagKeys = new RedisTags(scripts, link, names, channel, runtime.random, clock);
+    this.epochKey = new RedisEpochs(scripts, link, names, channel, runtime.random, clock);
+    this.variantKeys = new RedisVariants(scripts, link, names);
   }
 
   /** Why the server that answered is not used (its version), once that is known. */
@@ -102,8 +112,13 @@ export class RedisStore implements Store {
     return this.clock.now();
   }
 
-  async read(key: EntryKey): Promise<Buffer | null> {
-    return this.link.use().getBuffer(this.names.data(key));
+  /** Not `async`: every hit comes this way. */
+  read(key: EntryKey): Promise<Buffer | null> {
+    try {
+      return readBytes(this.link.use(), this.names.data(key));
+    } catch (error) {
+      return Promise.reject(error as Error); // what `use` throws
+    }
   }
 
   async acquire(key: EntryKey, request: AcquireRequest): Promise<AcquireReply> {
@@ -119,13 +134,16 @@ export class RedisStore implements Store {
   }
 
   async commit(key: EntryKey, request: CommitRequest): Promise<CommitReply> {
-    const wakes = [publishedMessage(key.id), endedMessage(key.id, request.token, '')];
-    const args = [request.token, wholeMs(request.hardMs), this.channel, ...wakes];
+    const waiting = this.names.waiting(key);
+    const wakes = [publishedMessage(waiting), endedMessage(waiting, request.token, '')];
+    const version = sourceVersion(request.bytes);
+    const rejectedId = Buffer.from(request.rejectedId, 'latin1');
+    const args = [request.token, wholeMs(request.hardMs), this.channel, ...wakes, version, rejectedId];
     return commitReply(await this.scripts.staged(COMMIT, key, request, args));
   }
 
   async touch(key: EntryKey, { token, entryId, head, hardMs }: TouchRequest): Promise<TouchReply> {
-    const args = [token, entryId, head, wholeMs(hardMs), this.channel, publishedMessage(key.id)];
+    const args = [token, entryId, head, wholeMs(hardMs), this.channel, this.published(key)];
     return touchReply(await this.scripts.run(TOUCH, this.entryKeys(key), args));
   }
 
@@ -141,14 +159,15 @@ export class RedisStore implements Store {
 
   async release(key: EntryKey, { token, outcome, backoff }: ReleaseRequest): Promise<boolean> {
     const { baseMs, capMs, scale } = backoff ?? { baseMs: 0, capMs: 0, scale: 0 };
-    const args = [token, outcome, baseMs, capMs, scale, this.channel, endedMessage(key.id, token, outcome)];
+    const ended = endedMessage(this.names.waiting(key), token, outcome);
+    const args = [token, outcome, baseMs, capMs, scale, this.channel, ended];
     const [ours] = await this.scripts.timed(RELEASE, this.entryKeys(key), args, 1);
     return Number(ours) === 1;
   }
 
   async put(key: EntryKey, request: PutRequest): Promise<'stored' | 'late'> {
     const { token, hardMs, notAfter } = request;
-    const args = [token, wholeMs(hardMs), Math.floor(notAfter), this.channel, publishedMessage(key.id)];
+    const args = [token, wholeMs(hardMs), Math.floor(notAfter), this.channel, this.published(key)];
     const code = await this.scripts.staged(PUT, key, request, args);
     if (code === 3) throw new Error('The staged value vanished before it could be put in place');
     return code === 0 ? 'late' : 'stored';
@@ -158,18 +177,12 @@ export class RedisStore implements Store {
     await this.link.use().set(this.names.data(key), bytes, 'PX', wholeMs(hardMs));
   }
 
-  async invalidate(key: EntryKey): Promise<void> {
-    const message = invalidatedMessage(key.id);
-    try {
-      await this.scripts.run(INVALIDATE, this.entryKeys(key), [this.channel, message]);
-    } catch (error) {
-      if (!isResharding(error)) throw error;
-      // While a slot moves, scripts with two keys fail and single-key commands work. In this order it is as safe.
-      const client = this.link.use();
-      await client.unlink(this.names.lease(key));
-      await client.unlink(this.names.data(key));
-      await client.publish(this.channel, message).catch(ignore);
-    }
+  async invalidate(key: EntryKey, holdOffMs: number): Promise<void> {
+    await this.changes.invalidate(key, holdOffMs);
+  }
+
+  async expire(key: EntryKey): Promise<void> {
+    await this.changes.expire(key);
   }
 
   async peek(key: EntryKey): Promise<StoredFacts> {
@@ -188,11 +201,72 @@ export class RedisStore implements Store {
   }
 
   listen(key: EntryKey, onWake: (wake: Wake) => void): Cancel {
-    return this.wakeUp.listen(key.id, onWake);
+    return this.wakeUp.listen(this.names.waiting(key), onWake);
   }
 
   pushUp(): boolean {
     return this.wakeUp.up;
+  }
+
+  async tags(ids: readonly string[]): Promise<readonly (TagState | undefined)[]> {
+    return this.tagKeys.read(ids);
+  }
+
+  async holdTags(ids: readonly string[], lifeMs: number): Promise<readonly TagState[]> {
+    return this.tagKeys.hold(ids, lifeMs);
+  }
+
+  async invalidateTag(id: string, holdOffMs: number): Promise<TagState> {
+    return this.tagKeys.invalidate(id, holdOffMs);
+  }
+
+  async expireTag(id: string): Promise<void> {
+    await this.tagKeys.expire(id);
+  }
+
+  async epochs(): Promise<ReadonlyMap<string, number>> {
+    return this.epochKey.read();
+  }
+
+  async clear(scope: string): Promise<number> {
+    return this.epochKey.clear(scope);
+  }
+
+  async raiseEpochs(epochs: ReadonlyMap<string, number>): Promise<void> {
+    await this.epochKey.raise(epochs);
+  }
+
+  async variants(name: string): Promise<readonly string[]> {
+    return this.variantKeys.read(name);
+  }
+
+  async announce(name: string, variant: string, lifeMs: number): Promise<void> {
+    await this.variantKeys.announce(name, variant, lifeMs);
+  }
+
+  watch(onSignal: (signal: Signal) => void): Cancel {
+    return this.wakeUp.watch(onSignal);
+  }
+
+  toldUntil(): number {
+    return this.wakeUp.toldUntil();
+  }
+
+  obstacle(): string | undefined {
+    return this.link.obstacle;
+  }
+
+  serverOf(target: Target): string | undefined {
+    return this.servers.of(target);
+  }
+
+  async probe(server: string): Promise<void> {
+    this.link.use();
+    await this.servers.probe(server);
+  }
+
+  reconnect(server: string): void {
+    this.servers.reconnect(server);
   }
 
   async open(): Promise<void> {
@@ -208,6 +282,10 @@ export class RedisStore implements Store {
   async close(): Promise<void> {
     this.wakeUp.close();
     await this.link.close();
+  }
+
+  private published(key: EntryKey): string {
+    return publishedMessage(this.names.waiting(key));
   }
 
   private entryKeys(key: EntryKey): [data: string, lease: string] {

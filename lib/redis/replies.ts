@@ -1,4 +1,5 @@
 import type { AcquireReply, CommitReply, TouchReply } from '../core/store.js';
+import { LONGEST_HOLD_OFF_MS } from './scripts/bounds.js';
 
 /** A script's array reply. Numbers in it may be strings (`stringNumbers` of a client handed in). */
 export function fields(reply: unknown): readonly unknown[] {
@@ -18,6 +19,7 @@ export function acquireReply(reply: readonly unknown[]): AcquireReply {
     case 'wait':
       return { code, now, ms, token: String(text) };
     case 'resting':
+    case 'heldOff':
       return { code, now, ms };
     case 'outcome':
       return { code, now, outcome: String(text) };
@@ -27,7 +29,7 @@ export function acquireReply(reply: readonly unknown[]): AcquireReply {
 }
 
 export const commitReply = (code: unknown): CommitReply =>
-  named(code, ['fenced', 'stored', 'already', 'missing']);
+  named(code, ['fenced', 'stored', 'already', 'missing', 'older']);
 
 export const touchReply = (code: unknown): TouchReply => named(code, ['fenced', 'stored', 'already', 'gone']);
 
@@ -40,4 +42,9 @@ function named<T extends string>(code: unknown, names: readonly T[]): T {
 /** A length of time as Redis takes it: whole milliseconds, at least one. */
 export function wholeMs(ms: number): number {
   return Math.max(1, Math.ceil(ms));
+}
+
+/** The same for a hold-off, which may be none, and has an end that fits into 13 digits. */
+export function wholeHoldOffMs(ms: number): number {
+  return Math.min(Math.max(0, Math.ceil(ms)), LONGEST_HOLD_OFF_MS);
 }

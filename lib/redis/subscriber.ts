@@ -5,12 +5,20 @@ export interface SubscriberEvents {
   /** Subscribed: from here on no message is missed. */
   onUp(): void;
   onMessage(text: string): void;
+  /** What came over the channel of beats. */
+  onBeat(text: string): void;
   /** The connection is gone for good, or never came to be. Called once, not after `close()`. */
   onDown(reason: string): void;
 }
 
+export interface Channels {
+  readonly messages: string;
+  /** Only on a Cluster, and dispensable: a user may have no right to it. */
+  readonly beats: string | undefined;
+}
+
 /**
- * One connection that listens to one channel, for one life: it is never reconnected, its owner makes another. That leaves
+ * One connection that listens for messages, for one life: it is never reconnected, its owner makes another. That leaves
  * no state in which ioredis holds promises or subscriptions of its own.
  */
 export class Subscriber {
@@ -20,15 +28,17 @@ export class Subscriber {
 
   constructor(
     source: SingleLike,
-    private readonly channel: string,
+    private readonly channels: Channels,
     private readonly events: SubscriberEvents,
   ) {
     this.connection = source.duplicate(OWN_OPTIONS);
     this.connection.on('error', (error: unknown) => {
       this.lastError = reasonOf(error);
     });
-    this.connection.on('message', (_channel: unknown, text: unknown) => {
-      if (!this.over) this.events.onMessage(String(text));
+    this.connection.on('message', (channel: unknown, text: unknown) => {
+      if (this.over) return;
+      if (channel === channels.beats) this.events.onBeat(String(text));
+      else this.events.onMessage(String(text));
     });
     // ioredis 5.8 to 5.11 lose a SUBSCRIBE that is sent before `ready`.
     this.connection.on('ready', () => void this.subscribe());
@@ -42,6 +52,11 @@ export class Subscriber {
     return own.host === host && own.port === port;
   }
 
+  /** Its answer follows every message that the server sent before it. Never settles once the connection is closed. */
+  ping(): Promise<unknown> {
+    return this.connection.ping();
+  }
+
   /** Nothing is awaited: promises of a disconnected client may never settle. */
   close(): void {
     this.over = true;
@@ -50,7 +65,9 @@ export class Subscriber {
 
   private async subscribe(): Promise<void> {
     try {
-      await this.connection.subscribe(this.channel);
+      const { messages, beats } = this.channels;
+      await this.connection.subscribe(messages);
+      if (beats !== undefined) await this.connection.subscribe(beats).catch(() => undefined);
       if (!this.over) this.events.onUp();
     } catch (error) {
       this.down(reasonOf(error));

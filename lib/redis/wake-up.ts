@@ -1,14 +1,20 @@
 import type { Cancel, Runtime } from '../core/ports.js';
-import type { Wake } from '../core/store.js';
+import type { Signal, Wake } from '../core/store.js';
+import { ClusterBeats } from './cluster-beats.js';
+import { Heartbeat, type Beat } from './heartbeat.js';
+import { Listeners } from './listeners.js';
 import { reasonOf } from './redact.js';
 import { isCluster, type ClientLike, type SingleLike } from './redis-like.js';
-import { Subscriber } from './subscriber.js';
-import { parseWakeMessage } from './wake-message.js';
+import { Subscriber, type Channels } from './subscriber.js';
 
 export interface WakeUpOptions {
   readonly client: ClientLike;
   readonly channel: string;
   readonly runtime: Runtime;
+  /** How old the proof of {@link WakeUp.toldUntil} may be, ms; a subscriber that owes one for longer is replaced. */
+  readonly maxLag: number;
+  /** What an announced epoch may be at most, server ms. */
+  readonly latestEpoch: () => number;
   readonly onPush: (state: 'up' | 'down', reason: string) => void;
 }
 
@@ -17,28 +23,46 @@ interface NodeAddress {
   readonly port?: unknown;
 }
 
-type Listener = (wake: Wake) => void;
-
 const FIRST_RETRY_MS = 50;
 const LAST_RETRY_MS = 5000;
+/** A server that accepts a connection and stays silent would keep the subscriber for ever. */
+const SUBSCRIBE_MS = 10_000;
 
 /**
- * Wake-ups pushed by the server over one channel and one connection of its own. Whenever messages may have been missed,
- * and when they will be, every listener hears `unknown`.
+ * Wake-ups and signals pushed by the server over one channel and one connection of its own. Whenever messages may have been
+ * missed, and when they will be, every waiter hears `unknown` and every watcher `gap`.
  */
 export class WakeUp {
-  private readonly listeners = new Map<string, Set<Listener>>();
+  private readonly listeners: Listeners;
+  private readonly heartbeat: Heartbeat;
+  private readonly clusterBeats: ClusterBeats | undefined;
+  private readonly channels: Channels;
   private subscriber: Subscriber | undefined;
   private suspect = false;
   private isUp = false;
   private failures = 0;
   private attempts = 0;
-  private cancelRetry: Cancel | undefined;
+  /** The next attempt, or the end of the present one. */
+  private cancelTimer: Cancel | undefined;
   private started = false;
   private closed = false;
   private readonly settled: (() => void)[] = [];
 
-  constructor(private readonly options: WakeUpOptions) {}
+  constructor(private readonly options: WakeUpOptions) {
+    const { client, channel, runtime, maxLag } = options;
+    const beats = `${channel}:${runtime.random.token()}`;
+    this.clusterBeats = isCluster(client)
+      ? new ClusterBeats(client, beats, runtime.clock, maxLag / 2)
+      : undefined;
+    this.channels = { messages: channel, beats: this.clusterBeats === undefined ? undefined : beats };
+    this.listeners = new Listeners(runtime.log, options.latestEpoch);
+    this.heartbeat = new Heartbeat({
+      runtime,
+      maxLag,
+      send: () => this.beat(),
+      onDead: (reason) => this.down(reason),
+    });
+  }
 
   get up(): boolean {
     return this.isUp;
@@ -56,15 +80,18 @@ export class WakeUp {
     return first;
   }
 
-  listen(id: string, listener: Listener): Cancel {
-    const known = this.listeners.get(id) ?? new Set();
-    // A wrapper per call: one function registered twice is two registrations.
-    const own: Listener = (wake) => listener(wake);
-    this.listeners.set(id, known.add(own));
-    return () => {
-      known.delete(own);
-      if (known.size === 0 && this.listeners.get(id) === known) this.listeners.delete(id);
-    };
+  listen(id: string, listener: (wake: Wake) => void): Cancel {
+    return this.listeners.wait(id, listener);
+  }
+
+  watch(listener: (signal: Signal) => void): Cancel {
+    return this.listeners.watch(listener);
+  }
+
+  /** The monotonic time up to which every message was handed over; -Infinity: uncertain. */
+  toldUntil(): number {
+    const told = this.heartbeat.ask();
+    return this.isUp && !this.suspect ? told : -Infinity;
   }
 
   /** The commands' connection broke: the subscriber may sit on a server that is no longer the master. */
@@ -84,7 +111,8 @@ export class WakeUp {
     if (this.closed) return;
     this.closed = true;
     this.isUp = false;
-    this.cancelRetry?.();
+    this.cancelTimer?.();
+    this.heartbeat.stop();
     if (isCluster(this.options.client)) this.options.client.off('-node', this.onNodeGone);
     this.subscriber?.close();
     this.subscriber = undefined;
@@ -93,8 +121,7 @@ export class WakeUp {
   }
 
   private connect(): void {
-    this.cancelRetry?.();
-    this.cancelRetry = undefined;
+    this.cancelTimer?.();
     this.suspect = false;
     const { client } = this.options;
     // A Cluster knows no nodes before it is ready; `commandsUp` comes then, most likely before the retry.
@@ -102,11 +129,14 @@ export class WakeUp {
     const source = this.source();
     if (source === undefined) return this.down('no master of the cluster is known yet');
     try {
-      this.subscriber = new Subscriber(source, this.options.channel, {
+      this.subscriber = new Subscriber(source, this.channels, {
         onUp: () => this.arrived(),
-        onMessage: (text) => this.receive(text),
+        onMessage: (text) => this.listeners.receive(text),
+        onBeat: (text) => this.clusterBeats?.receive(text),
         onDown: (reason) => this.down(reason),
       });
+      const late = (): void => this.down(`not subscribed within ${SUBSCRIBE_MS} ms`);
+      this.cancelTimer = this.options.runtime.timers.after(SUBSCRIBE_MS, late, true);
     } catch (error) {
       this.down(reasonOf(error));
     }
@@ -122,11 +152,13 @@ export class WakeUp {
   }
 
   private arrived(): void {
+    this.cancelTimer?.();
     this.failures = 0;
     this.isUp = true;
     this.settle();
     this.options.onPush('up', 'subscribed');
-    this.wakeAll();
+    this.heartbeat.begin();
+    this.listeners.gap();
   }
 
   private down(reason: string): void {
@@ -138,17 +170,19 @@ export class WakeUp {
   private retryLater(): void {
     const delay = Math.min(FIRST_RETRY_MS * 2 ** this.failures++, LAST_RETRY_MS);
     const { random, timers } = this.options.runtime;
-    this.cancelRetry = timers.after(delay * (0.5 + random.next() / 2), () => this.connect(), true);
+    this.cancelTimer = timers.after(delay * (0.5 + random.next() / 2), () => this.connect(), true);
   }
 
   private drop(reason: string): void {
+    this.cancelTimer?.();
     this.subscriber?.close();
     this.subscriber = undefined;
     const wasUp = this.isUp;
     this.isUp = false;
     if (wasUp || this.failures === 0) this.options.onPush('down', reason);
+    this.heartbeat.gap();
     // They must not go on waiting for a push that can't come.
-    if (wasUp) this.wakeAll();
+    if (wasUp) this.listeners.gap();
   }
 
   private readonly onNodeGone = (node: unknown): void => {
@@ -158,24 +192,10 @@ export class WakeUp {
     this.connect();
   };
 
-  private receive(text: string): void {
-    const message = parseWakeMessage(text);
-    if (message !== undefined) this.tell(this.listeners.get(message.id), message.wake);
-  }
-
-  private wakeAll(): void {
-    // Copies: whoever is woken may listen again at once.
-    for (const set of Array.from(this.listeners.values())) this.tell(set, { kind: 'unknown' });
-  }
-
-  private tell(set: ReadonlySet<Listener> | undefined, wake: Wake): void {
-    for (const listener of Array.from(set ?? [])) {
-      try {
-        listener(wake);
-      } catch (error) {
-        this.options.runtime.log.warn(`A waiter failed on its wake-up: ${reasonOf(error)}`);
-      }
-    }
+  private beat(): Beat | undefined {
+    if (!this.isUp || this.subscriber === undefined) return undefined;
+    if (this.clusterBeats !== undefined) return this.clusterBeats.send();
+    return { answered: this.subscriber.ping(), isOverdue: () => true };
   }
 
   private settle(): void {

@@ -1,5 +1,6 @@
-import { deferred } from '../../test/support/deferred.js';
-import { Database } from '../src/database/database.js';
+import { StampedeCacheService } from 'nestjs-stampede-cache';
+import { ProductsService } from '../src/products/products.service.js';
+import { withLateAnswer } from './support/late-answer.js';
 import { Shop } from './support/shop.js';
 import { stores, type Store } from './support/stores.js';
 import { TestDatabase } from './support/test-database.js';
@@ -21,14 +22,22 @@ describe.each(stores)('products, cached in %s', (_name, startStore) => {
     await store.stop();
   });
 
-  /** A product that nobody has read yet. */
   async function createProduct({ category = 'clock', price = 1_000 } = {}): Promise<number> {
     const { body } = await shop.post('/products', { name: 'Cuckoo clock', category, price }).expect(201);
     return body.id;
   }
 
+  it('a new product is in the cache before anybody asks for it', async () => {
+    const id = await createProduct();
+    const before = shop.queries;
+    const { body } = await shop.get(`/products/${id}`).expect(200);
+    expect(body).toEqual({ id, name: 'Cuckoo clock', category: 'clock', price: 1_000 });
+    expect(shop.queries - before).toBe(0);
+  });
+
   it('100 visitors who ask for a cold product at once cost one query', async () => {
     const id = await createProduct();
+    await shop.app.get(StampedeCacheService).of(ProductsService, 'findOne').invalidate(id);
     const before = shop.queries;
 
     const responses = await shop.getTimes(100, `/products/${id}`);
@@ -69,22 +78,16 @@ describe.each(stores)('products, cached in %s', (_name, startStore) => {
 
   it('a slow read that began before a change does not bring the old row back', async () => {
     const id = await createProduct({ price: 1_000 });
-    const read = deferred();
-    const goOn = deferred();
-    const connection = shop.app.get(Database);
-    const query = connection.query.bind(connection);
-    jest.spyOn(connection, 'query').mockImplementationOnce(async (sql, parameters) => {
-      const rows = await query(sql, parameters);
-      read.resolve();
-      await goOn.promise;
-      return rows as never; // the same rows, late
-    });
+    await shop.app.get(StampedeCacheService).of(ProductsService, 'findOne').invalidate(id);
 
-    const early = shop.get(`/products/${id}`).then((response) => response);
-    await read.promise;
-    await shop.patch(`/products/${id}`, { price: 750 }).expect(200);
-    goOn.resolve();
-    expect((await early).status).toBe(200);
+    const early = await withLateAnswer(
+      shop,
+      async () => shop.get(`/products/${id}`),
+      async () => {
+        await shop.patch(`/products/${id}`, { price: 750 }).expect(200);
+      },
+    );
+    expect(early.body.price).toBe(1_000); // it came before the change
 
     const { body } = await shop.get(`/products/${id}`).expect(200);
     expect(body.price).toBe(750);
@@ -113,8 +116,28 @@ describe.each(stores)('products, cached in %s', (_name, startStore) => {
     expect(shop.queries - before).toBe(3);
   });
 
+  it('a list shows at once what was added, changed, and moved to another category', async () => {
+    const names = async (category: string): Promise<string[]> => {
+      const { body } = await shop.get(`/products?category=${category}`).expect(200);
+      return body.map(({ name }: { name: string }) => name);
+    };
+    expect(await names('hourglass')).toEqual([]);
+
+    const id = await createProduct({ category: 'hourglass' });
+    expect(await names('hourglass')).toEqual(['Cuckoo clock']);
+
+    await shop.patch(`/products/${id}`, { name: 'Egg timer' }).expect(200);
+    expect(await names('hourglass')).toEqual(['Egg timer']);
+
+    expect(await names('timer')).toEqual([]);
+    await shop.patch(`/products/${id}`, { category: 'timer' }).expect(200);
+    expect(await names('hourglass')).toEqual([]);
+    expect(await names('timer')).toEqual(['Egg timer']);
+  });
+
   it('a query that failed is not kept', async () => {
     const id = await createProduct();
+    await shop.app.get(StampedeCacheService).of(ProductsService, 'findOne').invalidate(id);
 
     await database.run('ALTER TABLE products RENAME TO products_in_repair');
     const before = shop.queries;

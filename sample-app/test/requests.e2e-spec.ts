@@ -50,6 +50,26 @@ describe('requests', () => {
     expect(body.message).toBe(message);
   });
 
+  it.each([
+    [{}, 'The body must be a JSON array of 1 to 100 objects with id and price'],
+    [[], 'The body must be a JSON array of 1 to 100 objects with id and price'],
+    [[7], 'The body must be a JSON object with id and price'],
+    [[{ id: 0, price: 1 }], 'id must be a whole number from 1 to 2147483647'],
+    [[{ id: 1 }], 'price must be a whole number of cents, 0 to 100000000'],
+    [[{ id: 1, price: 1, name: 'Mug' }], 'Unknown field name; known are id, price'],
+  ])('POST /products/prices with %j is refused', async (prices, message) => {
+    const { body } = await shop.post('/products/prices', prices).expect(400);
+    expect(body.message).toBe(message);
+  });
+
+  it.each([
+    [{}, 'name must be a text of 1 to 100 characters'],
+    [{ name: 'mug', id: 1 }, 'Unknown field id; known are name'],
+  ])('PATCH /categories/mug with %j is refused', async (change, message) => {
+    const { body } = await shop.patch('/categories/mug', change).expect(400);
+    expect(body.message).toBe(message);
+  });
+
   it('GET /stats tells how many queries reached the database, and what the cache did', async () => {
     await shop.get('/products/1').expect(200);
     const first = await shop.get('/stats').expect(200);

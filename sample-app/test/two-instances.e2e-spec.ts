@@ -1,3 +1,6 @@
+import { StampedeCacheService } from 'nestjs-stampede-cache';
+import { until } from '../../test/support/until.js';
+import { ProductsService } from '../src/products/products.service.js';
 import { Shop } from './support/shop.js';
 import { startRedis, type Store } from './support/stores.js';
 import { TestDatabase } from './support/test-database.js';
@@ -28,6 +31,7 @@ describe('two instances of the shop on one Redis', () => {
 
   it('100 visitors of either cost one query of both', async () => {
     const id = await createProduct();
+    await here.app.get(StampedeCacheService).of(ProductsService, 'findOne').invalidate(id);
     const before = here.queries + there.queries;
 
     const responses = await Promise.all([
@@ -59,5 +63,20 @@ describe('two instances of the shop on one Redis', () => {
     expect(await createProduct()).toBe(missing);
 
     await there.get(`/products/${missing}`).expect(200);
+  });
+
+  it('a category renamed here has its new name there, in products and lists, a moment later', async () => {
+    const id = await createProduct();
+    await there.get(`/products/${id}`).expect(200);
+    expect((await there.get('/products?category=clock').expect(200)).body).not.toEqual([]);
+
+    await here.patch('/categories/clock', { name: 'timepiece' }).expect(200);
+
+    await until(async () => (await there.get(`/products/${id}`)).body.category === 'timepiece', {
+      timeout: 5_000,
+    });
+    await until(async () => (await there.get('/products?category=clock')).body.length === 0, {
+      timeout: 5_000,
+    });
   });
 });

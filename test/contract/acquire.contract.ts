@@ -49,12 +49,12 @@ export function acquireContract(subject: () => Subject): void {
       const s = subject();
       const rejectedId = await s.publish();
       const token = await s.own({ rejectedId });
-      await s.store.commit(s.key, { token, bytes: await s.entry(token), hardMs: LONG });
+      await s.store.commit(s.key, { token, bytes: await s.entry(token), hardMs: LONG, rejectedId: '' });
 
       expect(await s.acquire({ rejectedId })).toMatchObject({ code: 'hit' });
     });
 
-    it.each(['', 'x', '9'.repeat(80), '1v-j' + 'never'.repeat(20)])(
+    it.each(['', 'x', '9'.repeat(80), '2v-j' + 'never'.repeat(20)])(
       'grants the lease over bytes that are no entry: "%s"',
       async (junk) => {
         const s = subject();

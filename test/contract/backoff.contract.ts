@@ -132,7 +132,7 @@ export function backoffContract(subject: () => Subject): void {
       await s.publishStale();
       await fail(s);
       await fail(s);
-      await s.store.invalidate(s.key);
+      await s.store.invalidate(s.key, 0);
       await s.store.write(s.key, await s.entry(freshToken(), { softIn: -1_000 }), LONG);
       expect(await s.acquire({ hasStale: true, mode: 'probe' })).toMatchObject({ code: 'free' });
 

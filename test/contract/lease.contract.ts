@@ -84,7 +84,7 @@ export function leaseContract(subject: () => Subject): void {
     it('tells a holder whose load was revoked, and does nothing', async () => {
       const s = subject();
       const token = await s.own();
-      await s.store.invalidate(s.key);
+      await s.store.invalidate(s.key, 0);
       expect(await s.store.release(s.key, { token, outcome: '' })).toBe(false);
 
       const next = await s.own();

@@ -61,7 +61,7 @@ export function outcomeContract(subject: () => Subject): void {
       const token = await s.own();
       await s.waitFor(token);
       await s.store.release(s.key, { token, outcome });
-      await s.store.invalidate(s.key);
+      await s.store.invalidate(s.key, 0);
 
       expect(await s.acquire({ waitedOn: token })).toMatchObject({ code: 'owner' });
     });

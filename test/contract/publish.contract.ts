@@ -7,7 +7,7 @@ export function publishContract(subject: () => Subject): void {
       const token = await s.own();
       const bytes = await s.entry(token);
 
-      expect(await s.store.commit(s.key, { token, bytes, hardMs: LONG })).toBe('stored');
+      expect(await s.store.commit(s.key, { token, bytes, hardMs: LONG, rejectedId: '' })).toBe('stored');
 
       const facts = await s.second.peek(s.key);
       expect(facts.bytes).toEqual(bytes);
@@ -21,7 +21,7 @@ export function publishContract(subject: () => Subject): void {
       await s.publish({ softIn: -1_000, hardMs: LONG });
       const token = await s.own();
       const bytes = await s.entry(token, { payload: 'the newer value' });
-      await s.store.commit(s.key, { token, bytes, hardMs: 2 * LONG });
+      await s.store.commit(s.key, { token, bytes, hardMs: 2 * LONG, rejectedId: '' });
 
       expect(await s.storedBytes()).toEqual(bytes);
       expect((await s.store.peek(s.key)).ttlMs).toBeGreaterThan(LONG);
@@ -30,7 +30,7 @@ export function publishContract(subject: () => Subject): void {
     it('answers a resend with "already", and leaves a lease that was granted since', async () => {
       const s = subject();
       const token = await s.own();
-      const commit = { token, bytes: await s.entry(token), hardMs: LONG };
+      const commit = { token, bytes: await s.entry(token), hardMs: LONG, rejectedId: '' };
       await s.store.commit(s.key, commit);
       expect(await s.store.commit(s.key, commit)).toBe('already');
 
@@ -43,9 +43,9 @@ export function publishContract(subject: () => Subject): void {
       const s = subject();
       const token = freshToken();
 
-      expect(await s.store.commit(s.key, { token, bytes: await s.entry(token), hardMs: LONG })).toBe(
-        'fenced',
-      );
+      expect(
+        await s.store.commit(s.key, { token, bytes: await s.entry(token), hardMs: LONG, rejectedId: '' }),
+      ).toBe('fenced');
       expect(await s.storedBytes()).toBeNull();
     });
 
@@ -56,10 +56,14 @@ export function publishContract(subject: () => Subject): void {
       const late = await s.own({ leaseMs: 60 });
       const bytes = await s.entry(late);
       await s.eventually('the lease is over', async () => (await s.store.peek(s.key)).lease === undefined);
-      expect(await s.store.commit(s.key, { token: late, bytes, hardMs: 10 * LONG })).toBe('fenced');
+      expect(await s.store.commit(s.key, { token: late, bytes, hardMs: 10 * LONG, rejectedId: '' })).toBe(
+        'fenced',
+      );
 
       const next = await s.own();
-      expect(await s.second.commit(s.key, { token: late, bytes, hardMs: 10 * LONG })).toBe('fenced');
+      expect(await s.second.commit(s.key, { token: late, bytes, hardMs: 10 * LONG, rejectedId: '' })).toBe(
+        'fenced',
+      );
       expect(await s.storedBytes()).toEqual(before);
       expect((await s.store.peek(s.key)).ttlMs).toBeLessThanOrEqual(LONG);
       await s.expectHeldBy(next);
@@ -68,11 +72,13 @@ export function publishContract(subject: () => Subject): void {
     it('is fenced after an invalidation, though a new load has published since', async () => {
       const s = subject();
       const revoked = await s.own();
-      await s.store.invalidate(s.key);
+      await s.store.invalidate(s.key, 0);
       const winner = await s.publish();
 
       const bytes = await s.entry(revoked, { payload: 'older' });
-      expect(await s.store.commit(s.key, { token: revoked, bytes, hardMs: LONG })).toBe('fenced');
+      expect(await s.store.commit(s.key, { token: revoked, bytes, hardMs: LONG, rejectedId: '' })).toBe(
+        'fenced',
+      );
       expect((await s.storedBytes())?.toString('latin1')).toContain(winner);
     });
   });
@@ -97,7 +103,7 @@ export function publishContract(subject: () => Subject): void {
 
       expect(await s.store.renew(s.key, token, LONG)).toEqual({ held: true, contended: true });
       const bytes = await s.entry(token);
-      expect(await s.store.commit(s.key, { token, bytes, hardMs: LONG })).toBe('stored');
+      expect(await s.store.commit(s.key, { token, bytes, hardMs: LONG, rejectedId: '' })).toBe('stored');
       expect(await s.storedBytes()).toEqual(bytes);
     });
   });

@@ -28,9 +28,9 @@ export function putContract(subject: () => Subject): void {
 
       await s.expectNoLease();
       expect(await s.store.renew(s.key, token, LONG)).toEqual({ held: false, contended: false });
-      expect(await s.store.commit(s.key, { token, bytes: await s.entry(token), hardMs: LONG })).toBe(
-        'fenced',
-      );
+      expect(
+        await s.store.commit(s.key, { token, bytes: await s.entry(token), hardMs: LONG, rejectedId: '' }),
+      ).toBe('fenced');
       expect(await s.storedBytes()).toEqual(request.bytes);
     });
 

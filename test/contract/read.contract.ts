@@ -16,7 +16,7 @@ export function readContract(subject: () => Subject): void {
       const token = await s.own();
       const noise = Buffer.alloc(200_000, Buffer.from([0, 255, 13, 10, 0xc3, 0x28]));
       const bytes = Buffer.concat([await s.entry(token, { payload: '' }), noise]);
-      await s.store.commit(s.key, { token, bytes, hardMs: LONG });
+      await s.store.commit(s.key, { token, bytes, hardMs: LONG, rejectedId: '' });
 
       expect(bytes.equals((await s.store.read(s.key)) ?? Buffer.alloc(0))).toBe(true);
       expect(bytes.equals((await s.second.read(s.key)) ?? Buffer.alloc(0))).toBe(true);
@@ -49,8 +49,35 @@ export function readContract(subject: () => Subject): void {
       await s.publish();
       expect(await s.store.read(other)).toBeNull();
 
-      await s.store.invalidate(other);
+      await s.store.invalidate(other, 0);
       expect(await s.store.read(s.key)).not.toBeNull();
+    });
+  });
+
+  describe('variants of a key', () => {
+    it('have entries and leases of their own', async () => {
+      const s = subject();
+      const [one, other] = [s.ofVariant('.1'), s.ofVariant('.2')];
+      const id = await one.publish();
+      const token = await other.own();
+
+      expect((await one.storedBytes())?.toString('latin1')).toContain(id);
+      expect(await s.storedBytes()).toBeNull();
+      expect(await other.storedBytes()).toBeNull();
+      expect(await one.acquire()).toMatchObject({ code: 'hit' });
+      expect(await s.acquire({ mode: 'probe' })).toMatchObject({ code: 'free' });
+
+      await one.store.invalidate(one.key, 0);
+      await other.expectHeldBy(token);
+      expect(await one.storedBytes()).toBeNull();
+    });
+
+    it('are not mistaken for a longer id', async () => {
+      const s = subject();
+      const long = s.withKey({ ...s.key, id: `${s.key.id}.1` });
+      await s.ofVariant('.1').publish();
+
+      expect(await long.storedBytes()).toBeNull();
     });
   });
 

@@ -13,7 +13,8 @@ afterAll(() => server.stop());
 
 storeContract('redis', async () => {
   const runtime = createNodeRuntime({ log: { info: () => undefined, warn: () => undefined } });
-  const make = () => createRedisStore({ connection: server.url, namespace: 'contract', runtime });
+  const make = () =>
+    createRedisStore({ connection: server.url, namespace: 'contract', runtime, maxLag: 400 });
   const [store, second] = await Promise.all([make(), make()]);
   return {
     store,

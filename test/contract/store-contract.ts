@@ -1,14 +1,21 @@
 import { acquireContract } from './acquire.contract.js';
 import { backoffContract } from './backoff.contract.js';
 import type { StoreHarness } from './harness.js';
+import { epochsContract } from './epochs.contract.js';
+import { expireContract } from './expire.contract.js';
+import { holdOffContract } from './hold-off.contract.js';
 import { invalidateContract } from './invalidate.contract.js';
 import { leaseContract } from './lease.contract.js';
 import { outcomeContract } from './outcome.contract.js';
 import { publishContract } from './publish.contract.js';
 import { putContract } from './put.contract.js';
 import { readContract } from './read.contract.js';
+import { signalsContract } from './signals.contract.js';
+import { sourceVersionContract } from './source-version.contract.js';
 import { Subject } from './subject.js';
+import { tagsContract } from './tags.contract.js';
 import { touchContract } from './touch.contract.js';
+import { variantsContract } from './variants.contract.js';
 import { wakeContract } from './wake.contract.js';
 
 export type { StoreHarness } from './harness.js';
@@ -35,7 +42,9 @@ export function storeContract(name: string, open: () => Promise<StoreHarness>): 
       putContract,
     };
     const ends = { invalidateContract, outcomeContract, backoffContract, wakeContract };
-    for (const part of Object.values({ ...parts, ...ends })) part(() => subject);
+    const explicit = { expireContract, holdOffContract, sourceVersionContract };
+    const shared = { tagsContract, epochsContract, variantsContract, signalsContract };
+    for (const part of Object.values({ ...parts, ...ends, ...explicit, ...shared })) part(() => subject);
 
     describe('close', () => {
       it('may be called twice', async () => {

@@ -10,7 +10,7 @@ export const LONG = 60_000;
 let names = 0;
 
 export function freshKey(): EntryKey {
-  return { id: `contract:${process.pid}-${++names}`, digest: 'digest00' };
+  return { id: `contract:${process.pid}-${++names}`, variant: '', digest: 'digest00' };
 }
 
 /** 22 base64url characters, never the same twice. */
@@ -26,11 +26,13 @@ export interface WakeLog {
 
 /** One key of a store under test, and the moves the tests make. */
 export class Subject {
-  readonly key = freshKey();
   readonly store: Store;
   readonly second: Store;
 
-  constructor(private readonly harness: StoreHarness) {
+  constructor(
+    private readonly harness: StoreHarness,
+    readonly key: EntryKey = freshKey(),
+  ) {
     this.store = harness.store;
     this.second = harness.second;
   }
@@ -38,6 +40,15 @@ export class Subject {
   /** The same stores with another key. */
   another(): Subject {
     return new Subject(this.harness);
+  }
+
+  /** The same stores and id, another variant. */
+  ofVariant(variant: string): Subject {
+    return this.withKey({ ...this.key, variant });
+  }
+
+  withKey(key: EntryKey): Subject {
+    return new Subject(this.harness, key);
   }
 
   acquire(over: Partial<AcquireRequest> = {}, store = this.store): Promise<AcquireReply> {
@@ -67,28 +78,32 @@ export class Subject {
   }
 
   /** An entry's bytes. Without `softIn` it is fresh for longer than the test, below 0 it is stale. */
-  async entry(id: string, { softIn = LONG, payload = 'a value' } = {}): Promise<Buffer> {
+  async entry(id: string, { softIn = LONG, payload = 'a value', sourceVersion = 0 } = {}): Promise<Buffer> {
     const { now } = await this.store.peek(this.key);
     const head = encodeHeader({
       kind: 'value',
       codec: 'j',
       softAt: now + softIn,
       loadStart: now,
-      sourceVersion: 0,
+      sourceVersion,
       id,
+      size: Buffer.byteLength(payload),
       cost: 5,
+      bornAt: now + 5,
       ttl: LONG,
       hard: LONG,
+      epoch: 0,
       digest: this.key.digest,
+      tags: [],
     });
     return Buffer.concat([head, Buffer.from(payload)]);
   }
 
   /** Stores an entry as a load does, and returns its id. */
-  async publish({ softIn = LONG, hardMs = LONG } = {}): Promise<string> {
+  async publish({ softIn = LONG, hardMs = LONG, sourceVersion = 0 } = {}): Promise<string> {
     const token = await this.own();
-    const bytes = await this.entry(token, { softIn });
-    expect(await this.store.commit(this.key, { token, bytes, hardMs })).toBe('stored');
+    const bytes = await this.entry(token, { softIn, sourceVersion });
+    expect(await this.store.commit(this.key, { token, bytes, hardMs, rejectedId: '' })).toBe('stored');
     return token;
   }
 
@@ -133,7 +148,7 @@ export class Subject {
     const log = await other.listen();
     const token = await other.own();
     await other.waitFor(token);
-    await other.store.invalidate(other.key);
+    await other.store.invalidate(other.key, 0);
     await this.eventually('the last wake-up arrives', () => log.wakes.length > 0);
     log.cancel();
   }

@@ -64,7 +64,7 @@ export function touchContract(subject: () => Subject): void {
     it('is fenced after an invalidation, and brings nothing back', async () => {
       const s = subject();
       const { touch } = await staleAndOwned(s);
-      await s.store.invalidate(s.key);
+      await s.store.invalidate(s.key, 0);
 
       expect(await s.store.touch(s.key, touch)).toBe('fenced');
       expect(await s.storedBytes()).toBeNull();

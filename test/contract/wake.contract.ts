@@ -6,10 +6,13 @@ const ENDS: readonly [string, Wake['kind'], (s: Subject, token: string, by: Stor
   [
     'commit',
     'published',
-    async (s, token, by) => by.commit(s.key, { token, bytes: await s.entry(token), hardMs: LONG }),
+    async (s, token, by) =>
+      by.commit(s.key, { token, bytes: await s.entry(token), hardMs: LONG, rejectedId: '' }),
   ],
   ['release', 'ended', (s, token, by) => by.release(s.key, { token, outcome: 'it failed' })],
-  ['invalidate', 'invalidated', (s, _token, by) => by.invalidate(s.key)],
+  ['invalidate', 'invalidated', (s, _token, by) => by.invalidate(s.key, 0)],
+  ['invalidate with a hold-off', 'invalidated', (s, _token, by) => by.invalidate(s.key, LONG)],
+  ['expire', 'invalidated', (s, _token, by) => by.expire(s.key)],
   [
     'put',
     'published',
@@ -94,7 +97,9 @@ export function wakeContract(subject: () => Subject): void {
       const stranger = freshToken();
       const bytes = await s.entry(stranger);
       const { now } = await s.store.peek(s.key);
-      expect(await s.store.commit(s.key, { token: stranger, bytes, hardMs: LONG })).toBe('fenced');
+      expect(await s.store.commit(s.key, { token: stranger, bytes, hardMs: LONG, rejectedId: '' })).toBe(
+        'fenced',
+      );
       expect(await s.store.put(s.key, { token: stranger, bytes, hardMs: LONG, notAfter: now - 1 })).toBe(
         'late',
       );
@@ -122,7 +127,7 @@ export function wakeContract(subject: () => Subject): void {
       cancelled.cancel();
       const token = await s.own();
       await s.waitFor(token);
-      await s.store.invalidate(s.key);
+      await s.store.invalidate(s.key, 0);
 
       expect(await s.onlyWake(kept)).toEqual({ kind: 'invalidated' });
       expect(await s.onlyWake(alsoKept)).toEqual({ kind: 'invalidated' });
@@ -137,6 +142,19 @@ export function wakeContract(subject: () => Subject): void {
       expect(log.wakes).toEqual([]);
     });
 
+    it('reach no listener of another variant', async () => {
+      const s = subject();
+      const [plain, one, other] = [s, s.ofVariant('.1'), s.ofVariant('.2')];
+      const logs = [await plain.listen(), await other.listen()];
+      const log = await one.listen();
+      const token = await one.own();
+      await one.waitFor(token);
+      await one.store.release(one.key, { token, outcome: '' });
+
+      expect(await one.onlyWake(log)).toMatchObject({ kind: 'ended', token });
+      expect(logs.map(({ wakes }) => wakes)).toEqual([[], []]);
+    });
+
     it('are never delivered inside the call that causes them', async () => {
       const s = subject();
       let inside = false;
@@ -149,7 +167,7 @@ export function wakeContract(subject: () => Subject): void {
       await s.waitFor(token);
 
       inside = true;
-      const ending = s.store.invalidate(s.key);
+      const ending = s.store.invalidate(s.key, 0);
       inside = false;
       await ending;
 

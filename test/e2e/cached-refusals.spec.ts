@@ -37,13 +37,19 @@ describe('The bootstrap refuses, by class, method, option and value', () => {
     ['an empty name', { ttl: '60s', name: '' }, /Reader\.find: name .*''/],
     ['a cache that is no name', { ttl: '60s', cache: '' }, /Reader\.find.*cache/],
     ['a bad negativeErrors', { ttl: '60s', negativeErrors: 404 }, /Reader\.find: negativeErrors.*404/],
-    ...['tags', 'valueTags', 'pool', 'compress', 'l1', 'refresh', 'warm', 'version', 'http'].map(
-      (name): [string, object, RegExp] => [
-        `${name}, which is not part of this version`,
-        { ttl: '60s', [name]: { some: 'thing' } },
-        new RegExp(`Reader\\.find: ${name} is not supported in this version.*some: 'thing'`),
-      ],
-    ),
+    ['tags that are none', { ttl: '60s', tags: 'all' }, /Reader\.find: tags.*'all'/],
+    ['an empty tag', { ttl: '60s', tags: [''] }, /Reader\.find: tags.*''/],
+    ['valueTags that are no function', { ttl: '60s', valueTags: ['a'] }, /Reader\.find: valueTags.*'a'/],
+    ['an empty version', { ttl: '60s', version: '' }, /Reader\.find: version.*''/],
+    ['a version that is NaN', { ttl: '60s', version: NaN }, /Reader\.find: version.*NaN/],
+    ['a version that is no text', { ttl: '60s', version: {} }, /Reader\.find: version.*\{\}/],
+    ['http that is no object', { ttl: '60s', http: 'public' }, /Reader\.find: http is an object.*'public'/],
+    ['a misspelt http option', { ttl: '60s', http: { pubic: true } }, /Reader\.find: http.*'pubic'/],
+    ...['compress', 'l1', 'refresh', 'warm'].map((name): [string, object, RegExp] => [
+      `${name}, which is not part of this version`,
+      { ttl: '60s', [name]: { some: 'thing' } },
+      new RegExp(`Reader\\.find: ${name} is not supported in this version.*some: 'thing'`),
+    ]),
   ])('%s', async (_, options, message) => {
     class Reader {
       @Cached(options as { ttl: '60s' })

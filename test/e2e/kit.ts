@@ -1,5 +1,10 @@
-import type { LoggerService, ModuleMetadata } from '@nestjs/common';
+import { Logger, type LoggerService, type ModuleMetadata } from '@nestjs/common';
 import { Test, type TestingModule } from '@nestjs/testing';
+import type { Runtime } from '../../lib/core/ports.js';
+import type { Store } from '../../lib/core/store.js';
+import type { StoreFactory } from '../../lib/nest/cache-setup.js';
+import { LOG_CONTEXT, STORE_FACTORY } from '../../lib/nest/stampede-cache.constants.js';
+import { createNodeRuntime } from '../../lib/runtime/index.js';
 
 /** What a test started; closed after it. */
 const open: TestingModule[] = [];
@@ -43,10 +48,38 @@ export async function compile(metadata: ModuleMetadata, lines?: Lines): Promise<
   return module;
 }
 
+/** The same on stores of the test's own. */
+export async function bootOn(
+  createStore: (runtime: Runtime) => Store,
+  metadata: ModuleMetadata,
+  lines?: Lines,
+): Promise<TestingModule> {
+  const factory: StoreFactory = async () => {
+    const logger = new Logger(LOG_CONTEXT);
+    const log = {
+      info: (message: string) => logger.log(message),
+      warn: (message: string) => logger.warn(message),
+    };
+    const runtime = createNodeRuntime({ log });
+    return {
+      store: createStore(runtime),
+      runtime,
+      onState: () => undefined,
+      refusal: () => undefined,
+      isUp: () => true,
+    };
+  };
+  const builder = Test.createTestingModule(metadata).overrideProvider(STORE_FACTORY).useValue(factory);
+  if (lines) builder.setLogger(lines);
+  const module = await builder.compile();
+  open.push(module);
+  return module.init();
+}
+
 /** What starting it fails with. */
-export async function bootError(metadata: ModuleMetadata): Promise<Error> {
+export async function bootError(metadata: ModuleMetadata, lines?: Lines): Promise<Error> {
   try {
-    await boot(metadata);
+    await boot(metadata, lines);
   } catch (error) {
     if (error instanceof Error) return error;
     throw error;

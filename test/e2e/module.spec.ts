@@ -404,10 +404,18 @@ describe('Options that can not be used', () => {
     ['a policy with a bad value', { policy: { stale: '5 minutes' } }, /policy.*stale.*'5 minutes'/],
     ['a policy that is none', { policy: '60s' }, /policy.*'60s'/],
     ['l1, not in this version', { l1: { maxEntries: 5 } }, /l1 is not supported in this version/],
-    ['coherence, not in this version', { coherence: { maxLag: '1s' } }, /coherence is not supported/],
-    ['loads.breaker, not in this version', { loads: { breaker: {} } }, /loads\.breaker is not supported/],
-    ['loads.pools, not in this version', { loads: { pools: {} } }, /loads\.pools is not supported/],
-    ['policy.tags, not in this version', { policy: { tags: ['a'] } }, /tags is not supported/],
+    ['coherence that is no object', { coherence: '1s' }, /coherence.*'1s'/],
+    ['coherence with a typo', { coherence: { maxLags: '1s' } }, /coherence\.maxLags.*'1s'/],
+    ['coherence.maxLag', { coherence: { maxLag: 'soon' } }, /coherence\.maxLag.*'soon'/],
+    [
+      'coherence.mode, not in this version',
+      { coherence: { mode: 'tracking' } },
+      /coherence\.mode.*'tracking'/,
+    ],
+    ['loads.breaker of a wrong kind', { loads: { breaker: true } }, /loads\.breaker/],
+    ['a part of loads.breaker that is unknown', { loads: { breaker: { rate: 1 } } }, /loads\.breaker\.rate/],
+    ['loads.pools of a wrong kind', { loads: { pools: 3 } }, /loads\.pools/],
+    ['policy.tags', { policy: { tags: 'a' } }, /tags.*'a'/],
     ['isGlobal that is no flag', { isGlobal: 'yes' }, /isGlobal.*'yes'/],
     ['an empty name', { name: '' }, /name.*''/],
     ['a name with a brace', { name: 'a}', namespace: 'x' }, /name.*'a\}'/],
@@ -415,6 +423,10 @@ describe('Options that can not be used', () => {
     const error = await bootError({ imports: [StampedeCacheModule.forRoot(options)] });
     expect(error).toBeInstanceOf(ConfigurationError);
     expect(error.message).toMatch(message);
+  });
+
+  it('coherence has a lag, and goes by messages', async () => {
+    await boot({ imports: [StampedeCacheModule.forRoot({ coherence: { maxLag: '5s', mode: 'messages' } })] });
   });
 
   it('l1: false asks for nothing and passes', async () => {

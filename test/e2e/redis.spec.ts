@@ -2,6 +2,8 @@ import { Injectable, type DynamicModule, type ModuleMetadata } from '@nestjs/com
 import { Test } from '@nestjs/testing';
 import {
   Cached,
+  CacheEvict,
+  CachePut,
   CacheUnavailableError,
   ConfigurationError,
   InjectStampedeCache,
@@ -262,5 +264,99 @@ describe('A shutdown', () => {
     await closing;
     expect(await admin.exists("shop:d:{:'k'}", "shop:l:{:'k'}")).toBe(1);
     await noConnections();
+  });
+});
+
+describe('Invalidation with Redis', () => {
+  /** An application with a build of its own of the same class. */
+  async function build(version: string | number | undefined, options: object = {}) {
+    @Injectable()
+    class Products {
+      runs = 0;
+      @Cached({ version, tags: (id) => ['products', `product:${id}`] })
+      async find(id: number) {
+        return { id, version, run: (this.runs += 1) };
+      }
+      @CacheEvict({ of: 'find', args: (_result, id) => [id] })
+      async update(id: number) {
+        return id;
+      }
+      @CachePut({ of: 'find', args: (_result, id) => [id] })
+      async put(id: number) {
+        return { id, version, run: 100 };
+      }
+      @CacheEvict({ of: 'find' })
+      async updateAll() {
+        return 1;
+      }
+      @CacheEvict({ tags: (_result, id) => [`product:${id}`] })
+      async retag(id: number) {
+        return id;
+      }
+    }
+    const app = await boot({ imports: [root(options)], providers: [Products] });
+    return { it: app.get(Products), cache: app.get(StampedeCacheService), Products };
+  }
+
+  it('keeps the versions of two builds side by side, and an eviction reaches both', async () => {
+    const [old, young] = [await build(1), await build('two')];
+    for (const { it } of [old, young]) expect(await it.find(1)).toMatchObject({ run: 1 });
+    expect([(await old.it.find(1)).version, (await young.it.find(1)).version]).toEqual([1, 'two']);
+    expect(await young.cache.of(young.Products, 'find').inspect(1)).toMatchObject({ version: 'two' });
+    await young.it.update(1);
+    for (const { it } of [old, young]) expect(await it.find(1)).toMatchObject({ run: 2 });
+    await old.it.put(1);
+    expect([await old.it.find(1), await young.it.find(1)]).toMatchObject([
+      { run: 100, version: 1 },
+      { run: 3, version: 'two' },
+    ]);
+    await young.it.updateAll();
+    await until(async () => (await old.it.find(1)).run === 3, { what: 'the clear in the other build' });
+    expect(await young.it.find(1)).toMatchObject({ run: 4 });
+  });
+
+  it('an eviction in one application is seen in the other: by key at once, by tag and name within maxLag', async () => {
+    const options = { coherence: { maxLag: '200ms' } };
+    const [one, two] = [await build(undefined, options), await build(undefined, options)];
+    await one.it.find(1);
+    await two.it.find(1);
+    expect(two.it.runs).toBe(0);
+    await one.it.update(1);
+    expect(await two.it.find(1)).toMatchObject({ run: 1 });
+    const kept = await two.it.find(2);
+    const seen = async (id: number, run: number) => (await two.it.find(id)).run > run;
+    await one.it.retag(1);
+    await until(() => seen(1, 1), { what: 'the invalidated tag' });
+    expect(await two.it.find(2)).toEqual(kept);
+    await one.it.updateAll();
+    await until(() => seen(2, kept.run), { what: 'the clear' });
+    const { run } = await two.it.find(2);
+    await one.cache.clear();
+    await until(() => seen(2, run), { what: 'the clear of everything' });
+  });
+
+  it('a transaction leaves Redis alone until it resolves', async () => {
+    const { it, cache } = await build(undefined);
+    await it.find(1);
+    await cache.deferInvalidations(async () => {
+      await it.update(1);
+      expect(await admin.exists('shop:d:{Products.find:1}')).toBe(1);
+    });
+    expect(await admin.exists('shop:d:{Products.find:1}')).toBe(0);
+  });
+
+  it('an eviction that Redis does not answer is made when it does', async () => {
+    const { it, cache } = await build(undefined, { redisWriteTimeout: '100ms' });
+    await it.find(1);
+    server.pause();
+    try {
+      expect(await it.update(1)).toBe(1);
+      expect((await it.find(1)).run).toBe(2);
+    } finally {
+      server.resume();
+    }
+    await until(() => cache.stats().active.unsettled === 0, { what: 'the retry' });
+    const { run } = await it.find(1);
+    expect(run).toBeGreaterThan(1);
   });
 });

@@ -65,7 +65,14 @@ describe('FC-026: a cached method that reaches itself', () => {
     const error = await errorOf(call(app.get(Loop), app.get(Facade)));
     expect(error).toBeInstanceOf(ReentrantLoadError);
     expect(error.message).toMatch(key);
-    expect(app.cache.stats().active).toEqual({ flights: 0, refreshes: 0, slots: 0, queued: 0, callers: 0 });
+    expect(app.cache.stats().active).toEqual({
+      flights: 0,
+      refreshes: 0,
+      unsettled: 0,
+      slots: 0,
+      queued: 0,
+      callers: 0,
+    });
     expect(await here.leases()).toEqual([]);
     expect(await here.entries()).toEqual([]);
   });

@@ -57,4 +57,21 @@ describe('FC-122: callers of one key with different options', () => {
     expect(both).toEqual(['1 for ann', '1 for ann']);
     expect(accounts.loads).toBe(1);
   });
+
+  it('tag the entry as its leader does; the tags of those who joined or hit it are theirs to wish for', async () => {
+    const app = await here.app();
+    const { cache } = app;
+    const origin = new Origin();
+    const first = cache.getOrLoad('k', origin.load, { tags: ['leader'] });
+    await origin.started(1);
+    const second = cache.getOrLoad('k', origin.load, { tags: ['joiner'] });
+    await app.waiting(2);
+    await origin.give('v');
+    expect(await Promise.all([first, second])).toEqual(['v', 'v']);
+    expect((await cache.inspect('k'))?.tags).toEqual(['leader']);
+    await cache.invalidateTags('joiner');
+    expect(await cache.getOrLoad('k', origin.load, { tags: ['joiner'] })).toBe('v');
+    await cache.invalidateTags('leader');
+    expect(await cache.get('k')).toBeUndefined();
+  });
 });

@@ -30,6 +30,30 @@ async function timed(run: () => Promise<unknown>): Promise<number> {
   return performance.now() - start;
 }
 
+describe('a database that can not be selected', () => {
+  it('is refused, and nothing is written to another one', async () => {
+    const { store } = await makeStore(`${server.url}/99`);
+    await store.open();
+    expect(store.refusal).toMatch(/database can't be selected \(ERR DB index is out of range\)/);
+    await expect(store.read(freshKey())).rejects.toThrow("can't be selected");
+    await store.close();
+  });
+
+  it('is used once it can be: when the user got the right to', async () => {
+    await admin.call('ACL', 'SETUSER', 'limited', 'on', '>secret', '~*', '&*', '+@all', '-select');
+    const states: string[] = [];
+    const { store } = await makeStore(`redis://limited:secret@${server.host}:${server.port}/5`, {
+      onState: (state) => void states.push(state),
+    });
+    await store.open();
+    expect(states).toEqual(['down']);
+    await admin.call('ACL', 'SETUSER', 'limited', '+select');
+    await admin.call('CLIENT', 'KILL', 'USER', 'limited');
+    await until(() => states.at(-1) === 'up');
+    await store.close();
+  });
+});
+
 describe('a client handed in', () => {
   it('stays open and usable after close, with the listeners it had', async () => {
     const client = server.client();
@@ -85,13 +109,13 @@ describe('a client handed in', () => {
     const commands = [
       store.read(key),
       store.acquire(key, request()),
-      store.commit(key, { token, bytes, hardMs: LONG }),
+      store.commit(key, { token, bytes, hardMs: LONG, rejectedId: '' }),
       store.touch(key, { token, entryId: token, head: bytes, hardMs: LONG }),
       store.renew(key, token, LONG),
       store.release(key, { token, outcome: '' }),
       store.put(key, { token, bytes, hardMs: LONG, notAfter: store.now() + LONG }),
       store.write(key, bytes, LONG),
-      store.invalidate(key),
+      store.invalidate(key, 0),
       store.peek(key),
     ];
     const took = await timed(async () => {

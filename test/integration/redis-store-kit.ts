@@ -63,10 +63,14 @@ export function entryBytes(id: string, payload: Buffer): Buffer {
     loadStart: now,
     sourceVersion: 0,
     id,
+    size: payload.length,
     cost: 5,
+    bornAt: now + 5,
     ttl: LONG,
     hard: LONG,
+    epoch: 0,
     digest: 'digest00',
+    tags: [],
   });
   return Buffer.concat([head, payload]);
 }

@@ -40,7 +40,12 @@ describe('a command that arrives twice', () => {
     const key = freshKey();
     const mine = request();
     await store.acquire(key, mine);
-    const commit = { token: mine.token, bytes: entryBytes(mine.token, Buffer.from('1')), hardMs: LONG };
+    const commit = {
+      token: mine.token,
+      bytes: entryBytes(mine.token, Buffer.from('1')),
+      hardMs: LONG,
+      rejectedId: '',
+    };
     expect(await store.commit(key, commit)).toBe('stored');
     expect(await store.commit(key, commit)).toBe('already');
     expect(await stagedKeys()).toEqual([]);
@@ -94,7 +99,9 @@ describe('a write that must not happen', () => {
     const token = await subject.own();
     await admin.del(leaseOf(subject.key.id));
     const bytes = entryBytes(token, Buffer.from('1'));
-    expect(await kit.store.commit(subject.key, { token, bytes, hardMs: LONG })).toBe('fenced');
+    expect(await kit.store.commit(subject.key, { token, bytes, hardMs: LONG, rejectedId: '' })).toBe(
+      'fenced',
+    );
     expect(await subject.storedBytes()).toBeNull();
     expect(await stagedKeys()).toEqual([]);
   });
@@ -105,7 +112,9 @@ describe('a write that must not happen', () => {
     const owner = await subject.own();
     const token = freshToken();
     const bytes = entryBytes(token, Buffer.from('foreign'));
-    expect(await kit.store.commit(subject.key, { token, bytes, hardMs: LONG })).toBe('fenced');
+    expect(await kit.store.commit(subject.key, { token, bytes, hardMs: LONG, rejectedId: '' })).toBe(
+      'fenced',
+    );
     const head = bytes.subarray(0, 68);
     expect(await kit.store.touch(subject.key, { token, entryId: id, head, hardMs: LONG })).toBe('fenced');
     expect(await kit.store.release(subject.key, { token, outcome: 'x' })).toBe(false);
@@ -129,9 +138,9 @@ describe('a write that must not happen', () => {
 /** The commit script without the SET before it. */
 async function runCommitOnly(id: string, token: string): Promise<unknown> {
   const { COMMIT } = await import('../../lib/redis/scripts/index.js');
-  const { endedMessage, publishedMessage } = await import('../../lib/redis/wake-message.js');
+  const { endedMessage, publishedMessage } = await import('../../lib/redis/message.js');
   const keys = [dataOf(id), leaseOf(id), `shop:s:{${id}}${token}`];
-  const args = [token, String(LONG), 'shop:wake', publishedMessage(id), endedMessage(id, token, '')];
+  const args = [token, String(LONG), 'shop:wake', publishedMessage(id), endedMessage(id, token, ''), '', ''];
   return admin.eval(COMMIT.lua, COMMIT.numberOfKeys, ...keys, ...args);
 }
 
@@ -147,7 +156,7 @@ describe('what the server does not know', () => {
     expect(
       await Promise.all([store.put(subject.key, put), store.acquire(freshKey(), request())]),
     ).toMatchObject(['stored', { code: 'owner' }]);
-    await store.invalidate(subject.key);
+    await store.invalidate(subject.key, 0);
     expect(await store.read(subject.key)).toBeNull();
   });
 
@@ -162,7 +171,7 @@ describe('what the server does not know', () => {
     },
   );
 
-  it.each(['', '1', '2'.repeat(200), `1v-j${'x'.repeat(100)}`])(
+  it.each(['', '2', '1'.repeat(200), `2v-j${'x'.repeat(100)}`])(
     'an entry it cannot judge, %j, is no hit',
     async (value) => {
       const subject = subjectOf(kit.store);
@@ -208,7 +217,7 @@ describe('what it costs', () => {
       const id = await subject.publish();
       const token = await subject.own({ rejectedId: id, hasStale: true });
       await kit.store.release(subject.key, { token, outcome: 'it failed' });
-      await kit.store.invalidate(subject.key);
+      await kit.store.invalidate(subject.key, 0);
     });
     expect(counts['publish']).toBeUndefined();
     expect(counts['rename']).toBe(1);
@@ -224,6 +233,7 @@ describe('what it costs', () => {
         token,
         bytes: entryBytes(token, Buffer.from('1')),
         hardMs: LONG,
+        rejectedId: '',
       });
     });
     expect(counts['publish']).toBe(1);
@@ -235,7 +245,7 @@ describe('what it costs', () => {
     const bytes = entryBytes(mine.token, randomBytes(1 << 20));
     await kit.store.acquire(key, mine);
     await admin.call('SLOWLOG', 'RESET');
-    await kit.store.commit(key, { token: mine.token, bytes, hardMs: LONG });
+    await kit.store.commit(key, { token: mine.token, bytes, hardMs: LONG, rejectedId: '' });
     await kit.store.peek(key);
     // Entries of the slow log: [id, at, µs, [command, ...args], ...]; long arguments are cut and say by how much.
     const log = (await admin.call('SLOWLOG', 'GET', '1000')) as [number, number, number, string[]][];
@@ -259,7 +269,7 @@ describe('bytes', () => {
     const bytes = entryBytes(token, everyByte);
     const [committed, written, put] = [freshKey(), freshKey(), freshKey()];
     await store.acquire(committed, request({ token }));
-    await store.commit(committed, { token, bytes, hardMs: LONG });
+    await store.commit(committed, { token, bytes, hardMs: LONG, rejectedId: '' });
     await store.write(written, bytes, LONG);
     await store.put(put, { token, bytes, hardMs: LONG, notAfter: store.now() + LONG });
     for (const key of [committed, written, put]) {
@@ -272,7 +282,12 @@ describe('bytes', () => {
     const subject = subjectOf(kit.store);
     const first = await subject.own();
     const payload = randomBytes(1000);
-    await kit.store.commit(subject.key, { token: first, bytes: entryBytes(first, payload), hardMs: LONG });
+    await kit.store.commit(subject.key, {
+      token: first,
+      bytes: entryBytes(first, payload),
+      hardMs: LONG,
+      rejectedId: '',
+    });
     const second = await subject.own({ rejectedId: first });
     const next = entryBytes(second, payload);
     const head = next.subarray(0, next.length - payload.length);

@@ -43,7 +43,7 @@ describe('wake-ups', () => {
       await subject.waitFor(token);
       const bytes = entryBytes(token, Buffer.from('1'));
       const start = performance.now();
-      await one.store.commit(subject.key, { token, bytes, hardMs: LONG });
+      await one.store.commit(subject.key, { token, bytes, hardMs: LONG, rejectedId: '' });
       expect(await woken).toEqual({ kind: 'published' });
       took.push(performance.now() - start);
     }
@@ -73,7 +73,7 @@ describe('wake-ups', () => {
     const log = await subject.listen(store);
     const token = await subject.own();
     await subject.waitFor(token);
-    await store.invalidate(subject.key);
+    await store.invalidate(subject.key, 0);
     expect(await subject.onlyWake(log)).toEqual({ kind: 'invalidated' });
   });
 
@@ -119,7 +119,7 @@ describe('wake-ups', () => {
       const token = await subject.own();
       await subject.waitFor(token);
       const bytes = entryBytes(token, Buffer.from('1'));
-      expect(await store.commit(subject.key, { token, bytes, hardMs: LONG })).toBe('stored');
+      expect(await store.commit(subject.key, { token, bytes, hardMs: LONG, rejectedId: '' })).toBe('stored');
       expect(store.pushUp()).toBe(false);
       expect(pushes[0]).toMatch(/^down: .*NOPERM/);
     } finally {
@@ -156,7 +156,7 @@ describe('wake-ups', () => {
     const log = await subject.listen(store);
     const token = await subject.own();
     await subject.waitFor(token);
-    await store.invalidate(subject.key);
+    await store.invalidate(subject.key, 0);
     expect(await subject.onlyWake(log)).toEqual({ kind: 'invalidated' });
     expect(warnings).toEqual([expect.stringContaining('a broken waiter')]);
   });
@@ -168,7 +168,8 @@ describe('wake-ups', () => {
     const log = await subject.listen(store);
     const token = await subject.own();
     await subject.waitFor(token);
-    await store.commit(subject.key, { token, bytes: entryBytes(token, Buffer.from('1')), hardMs: LONG });
+    const bytes = entryBytes(token, Buffer.from('1'));
+    await store.commit(subject.key, { token, bytes, hardMs: LONG, rejectedId: '' });
     expect(await subject.onlyWake(log)).toEqual({ kind: 'published' });
     expect(await subscribers('tenant:shop:wake:3')).toBe(1);
     expect(await server.client({ db: 3 }).exists(`tenant:shop:d:{${subject.key.id}}`)).toBe(1);

@@ -17,6 +17,9 @@ const MODULE_FILE = 'lib/nest/stampede-cache.module.ts';
 const FACADES: ReadonlySet<string> = new Set([MODULE_FILE, 'lib/index.ts']);
 
 const CORE_PACKAGES = ['ms', 'node:crypto', 'node:async_hooks', 'node:util', 'node:buffer'];
+/** The load guard's circuit breaker, and nobody else's. */
+const GUARD_FOLDER = 'lib/core/guard/';
+const GUARD_PACKAGE = 'cockatiel';
 
 /** Which folders of lib each folder may import, beside itself. Folders not named here: `core` and `nest`. */
 const FOLDERS: Readonly<Record<string, readonly string[]>> = {
@@ -75,6 +78,9 @@ function folderProblem(file: string, target: string, { typeOnly }: Import): stri
 
 function packageProblem(file: string, { specifier, lazy }: Import): string | undefined {
   const folder = folderOf(file);
+  if (specifier === GUARD_PACKAGE) {
+    return file.startsWith(GUARD_FOLDER) ? undefined : `only ${GUARD_FOLDER} knows it`;
+  }
   if (folder === 'core') {
     return CORE_PACKAGES.includes(specifier)
       ? undefined

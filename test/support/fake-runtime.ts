@@ -61,11 +61,13 @@ export function createFakeRuntime({ seed = 1 }: { readonly seed?: number } = {})
     now = Math.max(now, until);
   };
 
+  // As in the real runtime: a tick queued outside of a microtask would run before the microtasks.
+  const endOfTick = (fn: () => void): void => void Promise.resolve().then(() => process.nextTick(fn));
+
   return {
     runtime: {
       clock: { now: () => now },
-      // As in the real runtime: a tick queued outside of a microtask would run before the microtasks.
-      timers: { after, endOfTick: (fn) => void Promise.resolve().then(() => process.nextTick(fn)) },
+      timers: { after, endOfTick, endOfTurn: endOfTick },
       random: { next: () => next(), token: () => tokenNumber(seed, ++tokens) },
       log: {
         info: (message) => void logs.push({ level: 'info', message }),

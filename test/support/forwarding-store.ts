@@ -4,7 +4,9 @@ import type {
   CommitRequest,
   PutRequest,
   ReleaseRequest,
+  Signal,
   Store,
+  Target,
   TouchRequest,
   Wake,
 } from '../../lib/core/store.js';
@@ -15,6 +17,9 @@ export class ForwardingStore implements Store {
 
   get kind(): Store['kind'] {
     return this.inner.kind;
+  }
+  get clockSkew(): number {
+    return this.inner.clockSkew;
   }
   now(): number {
     return this.inner.now();
@@ -43,8 +48,11 @@ export class ForwardingStore implements Store {
   write(key: EntryKey, bytes: Buffer, hardMs: number): ReturnType<Store['write']> {
     return this.inner.write(key, bytes, hardMs);
   }
-  invalidate(key: EntryKey): ReturnType<Store['invalidate']> {
-    return this.inner.invalidate(key);
+  invalidate(key: EntryKey, holdOffMs: number): ReturnType<Store['invalidate']> {
+    return this.inner.invalidate(key, holdOffMs);
+  }
+  expire(key: EntryKey): ReturnType<Store['expire']> {
+    return this.inner.expire(key);
   }
   peek(key: EntryKey): ReturnType<Store['peek']> {
     return this.inner.peek(key);
@@ -54,6 +62,51 @@ export class ForwardingStore implements Store {
   }
   pushUp(): boolean {
     return this.inner.pushUp();
+  }
+  tags(ids: readonly string[]): ReturnType<Store['tags']> {
+    return this.inner.tags(ids);
+  }
+  holdTags(ids: readonly string[], lifeMs: number): ReturnType<Store['holdTags']> {
+    return this.inner.holdTags(ids, lifeMs);
+  }
+  invalidateTag(id: string, holdOffMs: number): ReturnType<Store['invalidateTag']> {
+    return this.inner.invalidateTag(id, holdOffMs);
+  }
+  expireTag(id: string): ReturnType<Store['expireTag']> {
+    return this.inner.expireTag(id);
+  }
+  epochs(): ReturnType<Store['epochs']> {
+    return this.inner.epochs();
+  }
+  clear(scope: string): ReturnType<Store['clear']> {
+    return this.inner.clear(scope);
+  }
+  raiseEpochs(epochs: ReadonlyMap<string, number>): ReturnType<Store['raiseEpochs']> {
+    return this.inner.raiseEpochs(epochs);
+  }
+  variants(name: string): ReturnType<Store['variants']> {
+    return this.inner.variants(name);
+  }
+  announce(name: string, variant: string, lifeMs: number): ReturnType<Store['announce']> {
+    return this.inner.announce(name, variant, lifeMs);
+  }
+  watch(onSignal: (signal: Signal) => void): ReturnType<Store['watch']> {
+    return this.inner.watch(onSignal);
+  }
+  toldUntil(): number {
+    return this.inner.toldUntil();
+  }
+  obstacle(): string | undefined {
+    return this.inner.obstacle();
+  }
+  serverOf(target: Target): string | undefined {
+    return this.inner.serverOf(target);
+  }
+  probe(server: string): Promise<void> {
+    return this.inner.probe(server);
+  }
+  reconnect(server: string): void {
+    this.inner.reconnect(server);
   }
   open(): Promise<void> {
     return this.inner.open();

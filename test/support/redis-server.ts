@@ -1,6 +1,6 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis, type RedisOptions } from 'ioredis';
@@ -18,6 +18,8 @@ export interface RedisServerOptions {
   readonly unixSocket?: boolean;
   /** Keep the data over restart() and kill() (append-only file, fsync always). Default false. */
   readonly persistent?: boolean;
+  /** Run it as a Sentinel, with these lines of configuration; it keeps what it learns over restart(). */
+  readonly sentinel?: readonly string[];
 }
 
 interface Binary {
@@ -27,6 +29,7 @@ interface Binary {
 
 const START_TIMEOUT = 10_000;
 const PORT_ATTEMPTS = 5;
+const READY = /Ready to accept connections|Sentinel ID is/;
 const ROOT = join(__dirname, '..', '..');
 
 /** A real Redis server on loopback, for one spec file: started, paused, killed and restarted at will. */
@@ -174,7 +177,7 @@ export class RedisServer {
       };
       const read = (chunk: Buffer) => {
         this.log = (this.log + chunk.toString()).slice(-16_384);
-        if (!this.log.includes('Ready to accept connections')) return;
+        if (!READY.test(this.log)) return;
         clearTimeout(timer);
         resolve();
       };
@@ -188,6 +191,7 @@ export class RedisServer {
   private commandLine(): string[] {
     const { args = [], users = [], unixSocket, persistent } = this.options;
     const keep = persistent ? ['--appendonly', 'yes', '--appendfsync', 'always'] : ['--appendonly', 'no'];
+    if (this.options.sentinel !== undefined) return [this.sentinelFile(this.options.sentinel), '--sentinel'];
     const listen = ['--port', String(this.port), '--bind', this.host];
     return [
       ...listen,
@@ -196,6 +200,14 @@ export class RedisServer {
       ...users.flatMap((rule) => ['--user', ...rule.split(' ')]),
       ...args,
     ];
+  }
+
+  /** A Sentinel takes no part of its configuration from the command line, and rewrites the file. */
+  private sentinelFile(lines: readonly string[]): string {
+    const file = join(this.folder, 'sentinel.conf');
+    const all = [`port ${this.port}`, `bind ${this.host}`, `dir ${this.folder}`, ...lines];
+    if (!existsSync(file)) writeFileSync(file, `${all.join('\n')}\n`);
+    return file;
   }
 
   private signal(signal: NodeJS.Signals): void {

@@ -4,11 +4,11 @@
  */
 const { existsSync, readFileSync } = require('node:fs');
 const Module = require('node:module');
-const { dirname, join, resolve } = require('node:path');
+const path = require('node:path');
 const { transformSync } = require('@swc/core');
 
-const ROOT = dirname(dirname(__dirname));
-const NEST11 = join(ROOT, 'test/compat/nest11');
+const ROOT = path.dirname(path.dirname(__dirname));
+const NEST11 = path.join(ROOT, 'test/compat/nest11');
 const FROM_NEST11 = /^(@nestjs\/.+|reflect-metadata|rxjs|rxjs\/.+)$/;
 
 const options = {
@@ -40,10 +40,10 @@ Module._resolveFilename = function (request, parent, isMain, more) {
 
 function rewrite(request, parent) {
   const [, subpath] = /^nestjs-stampede-cache(?:\/(.+))?$/.exec(request) ?? [undefined, null];
-  if (subpath !== null) return join(ROOT, 'lib', subpath ?? '', 'index.ts');
+  if (subpath !== null) return path.join(ROOT, 'lib', subpath ?? '', 'index.ts');
   // The sources name their neighbours as they are called once compiled: ./x.js
   if (/^\.{1,2}\//.test(request) && request.endsWith('.js') && parent?.filename?.endsWith('.ts')) {
-    const source = resolve(dirname(parent.filename), request.replace(/\.js$/, '.ts'));
+    const source = path.resolve(path.dirname(parent.filename), request.replace(/\.js$/, '.ts'));
     if (existsSync(source)) return source;
   }
   return request;

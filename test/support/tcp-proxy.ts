@@ -28,7 +28,7 @@ export class TcpProxy {
 
   private constructor(
     private readonly server: Server,
-    private readonly target: TcpProxyTarget,
+    private target: TcpProxyTarget,
   ) {
     server.on('connection', (client) => this.link(client));
   }
@@ -82,6 +82,11 @@ export class TcpProxy {
       this.unlink(link);
     }
     return cut.length;
+  }
+
+  /** New connections go to another server, as when a name is pointed elsewhere; open ones stay where they are. */
+  retarget(target: TcpProxyTarget): void {
+    this.target = target;
   }
 
   /** Resets new connections as soon as they arrive; open ones live on. */

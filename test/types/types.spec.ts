@@ -45,6 +45,22 @@ describe('The public types', () => {
     for (const message of messages) expect(message).toMatch(/make the method async.*firstValueFrom\(\)/s);
   }, 60_000);
 
+  it('say it of evictions too, and what a put has to resolve to', () => {
+    const expected = ['synchronous (evict)', 'an Observable (put)', 'another type of value\n  @CachePut'];
+    const messages = diagnose('refused.ts', (text) =>
+      expected.reduce((changed, one) => {
+        const directive = `// @ts-expect-error ${one}`;
+        expect(changed).toContain(directive);
+        return changed.replace(directive, one.includes('\n') ? '@CachePut' : '');
+      }, text),
+    );
+    expect(messages).toEqual([
+      expect.stringMatching(/@CacheEvict is for methods that return a Promise: make the method async/),
+      expect.stringMatching(/@CachePut is for methods that return a Promise.*firstValueFrom\(\)/s),
+      expect.stringMatching(/@CachePut stores what the method resolves to, which is not what the @Cached/),
+    ]);
+  }, 60_000);
+
   it('would notice a refusal that is none', () => {
     expect(diagnose('refused.ts', (text) => text.replace("'fnid'", "'find'"))).toEqual([
       expect.stringMatching(/Unused '@ts-expect-error'/),

@@ -50,6 +50,18 @@ describe('the rules', () => {
       "export * from '../../nest/x.js';",
       'lib/core may not know lib/nest',
     ],
+    [
+      'core outside of the load guard imports its breaker',
+      'lib/core/flight/a.ts',
+      "import type { IBreaker } from 'cockatiel';",
+      'only lib/core/guard/ knows it',
+    ],
+    [
+      'redis imports the breaker',
+      'lib/redis/a.ts',
+      "import { retry } from 'cockatiel';",
+      'only lib/core/guard/',
+    ],
     ['core imports the index', 'lib/core/a.ts', "import { x } from '../index.js';", 'knows every folder'],
     [
       'redis imports memory',
@@ -118,6 +130,7 @@ describe('the rules', () => {
       "import ms from 'ms'; import { createHash } from 'node:crypto'; import { b } from './keys/b.js';",
     ],
     ['lib/redis/a.ts', "import type { Redis } from 'ioredis'; import { x } from '../core/x.js';"],
+    ['lib/core/guard/a.ts', "import { circuitBreaker } from 'cockatiel';"],
     ['lib/redis/a.ts', "import { Redis } from 'ioredis';"],
     [
       'lib/nest/a.ts',

@@ -4,7 +4,14 @@ import { restoreError, type Engine } from '../flight/index.js';
 import type { Entry, Outcome } from '../outcome.js';
 import type { Request } from '../request.js';
 
-export type Answer = Entry<unknown>;
+/** What the engine tells of a call beside what its caller asked for. */
+export interface Answer extends Entry<unknown> {
+  /** For how long the entry is still fresh, ms; 0: it is not, or nothing was stored. */
+  readonly freshFor: number;
+}
+
+/** Of what is in no store: nothing of it stays. */
+export const UNSTORED = { age: 0, staleFor: 0, freshFor: 0 } as const;
 
 /** The reader's own stale windows. A call that wants a fresh value has none. */
 export function windowsOf({ policy, call }: Request): StaleWindows {
@@ -49,8 +56,9 @@ export function readEntry(
       answer: {
         value,
         outcome: named,
-        age: Math.max(0, now - header.softAt + header.ttl),
+        age: Math.max(0, now - header.bornAt),
         staleFor: Math.max(0, now - header.softAt),
+        freshFor: Math.max(0, header.softAt - now),
       },
     };
   } catch {

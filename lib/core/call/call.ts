@@ -12,8 +12,9 @@ import { wouldDeadlock, type ChainLink } from '../load/index.js';
 import type { Outcome } from '../outcome.js';
 import { uncacheable } from '../publish/index.js';
 import type { Request } from '../request.js';
-import { isEarlyDue, judge, readEntry, type Answer, type Reading } from './answers.js';
+import { isEarlyDue, judge, readEntry, UNSTORED, type Answer, type Reading } from './answers.js';
 import { joinOrLead } from './join-or-lead.js';
+import { orAborted } from './or-aborted.js';
 import { allowsStale, OwnRead } from './own-read.js';
 import { Ride, type RideEnd } from './ride.js';
 
@@ -51,7 +52,8 @@ export class Call {
   async answer(): Promise<Answer> {
     const { engine, request } = this;
     if (!this.joinsUnread()) {
-      await this.own.read();
+      const { signal } = request.call;
+      await (signal ? orAborted(engine.abortWatch, signal, this.own.read()) : this.own.read());
       const hit = this.hit();
       if (hit) return this.serve(hit);
     }
@@ -84,9 +86,14 @@ export class Call {
     const { engine, request, refresher, own } = this;
     const { entry } = own;
     if (request.call.fresh) this.rejectedId = own.foundId;
+    // What was read and may not be served to anybody must not count as a hit of the next question.
+    if (!entry) this.rejectedId = own.foundId;
     if (!entry || request.call.fresh) return undefined;
     const state = judge(engine, entry, request);
-    if (state !== 'fresh' && state !== 'stale') return undefined;
+    if (state !== 'fresh' && state !== 'stale') {
+      if (entry.softened) this.rejectedId = entry.header.id;
+      return undefined;
+    }
     const reading = readEntry(engine, entry, request, state);
     if (!reading) {
       this.rejectedId = entry.header.id;
@@ -113,16 +120,18 @@ export class Call {
   private async fly(): Promise<Answer> {
     for (;;) {
       this.flights += 1;
-      const { flight, leads } = joinOrLead(this.engine, this.request, {
-        arrival: this.arrival,
-        stale: this.own.entry,
-        hasStale: this.heedsRest && this.own.holdsStale(),
-        rejectedId: this.rejectedId,
-        since: this.since,
-        budget: this.flights === 1 ? this.budget : this.engine.gate.budget(),
-        parent: this.inside,
-        leaseless: this.flights > MAX_FLIGHTS,
-      });
+      const { flight, leads } =
+        this.flights > MAX_FLIGHTS
+          ? this.detached()
+          : joinOrLead(this.engine, this.request, {
+              arrival: this.arrival,
+              stale: this.own.entry,
+              hasStale: this.heedsRest && this.own.holdsStale(),
+              rejectedId: this.rejectedId,
+              since: this.since,
+              budget: this.flights === 1 ? this.budget : this.engine.gate.budget(),
+              parent: this.inside,
+            });
       const answer = await this.take(flight, leads);
       if (answer) return answer;
     }
@@ -132,16 +141,19 @@ export class Call {
   private async take(flight: Flight, leads: boolean): Promise<Answer | undefined> {
     const { engine, request, inside } = this;
     if (inside && wouldDeadlock(inside, flight)) return this.standIn(this.reentrant(), false);
-    const ride = new Ride(flight, inside, flight.landingFor(this.arrival));
+    const ride = new Ride(flight, inside, this.arrival);
     if (flight.ticket?.waiting === true) {
       engine.guard.promote(flight.ticket);
       // We hold a slot and wait for a load that queues for one.
       if (inside?.slot) flight.ticket.borrowFrom(inside.slot);
     }
-    if (request.call.signal) ride.abortBy(request.call.signal);
+    if (request.call.signal) ride.abortBy(engine.abortWatch, request.call.signal);
     // A detached load is what those get who have waited long enough.
     if (engine.detached.get(request.key) !== flight) ride.limitWait(engine.runtime, this.patience());
-    return this.conclude(await this.softly(ride), leads);
+    const { softTimeout } = request.policy;
+    const isHard =
+      softTimeout === undefined || (leads && inside?.slot !== undefined) || !allowsStale(request);
+    return this.conclude(await (isHard ? ride.end : this.softly(ride, softTimeout)), leads);
   }
 
   /** For how long this call still waits for another process or for a slot, ms. */
@@ -156,11 +168,12 @@ export class Call {
     return this.engine.runtime.clock.now() - this.arrivedAt;
   }
 
-  /** Rides on; past `softTimeout` this call's own old value ends its ride. */
-  private async softly(ride: Ride): Promise<RideEnd | Answer> {
-    const { engine, request } = this;
-    const { softTimeout } = request.policy;
-    if (softTimeout === undefined || !allowsStale(request)) return ride.end;
+  /**
+   * Rides on; past `softTimeout` this call's own old value ends its ride. Not inside a load whose slot the ride's load runs on:
+   * two loads would go on on one slot.
+   */
+  private async softly(ride: Ride, softTimeout: number): Promise<RideEnd | Answer> {
+    const { engine } = this;
     let stop = (): void => undefined;
     const soft = new Promise<'soft'>((resolve) => {
       stop = engine.runtime.timers.after(Math.max(0, softTimeout - this.waited()), () => resolve('soft'));
@@ -205,9 +218,14 @@ export class Call {
   private takeValue(landing: Extract<Landing, { kind: 'value' }>, leads: boolean): Answer | undefined {
     const { engine, request } = this;
     const outcome: Outcome = landing.how === 'waited' ? 'waited' : leads ? 'loaded' : 'joined';
-    const age = Math.max(0, engine.gate.store.now() - landing.bornAt);
+    const now = engine.gate.store.now();
+    const times = {
+      age: Math.max(0, now - landing.bornAt),
+      staleFor: 0,
+      freshFor: Math.max(0, landing.softAt - now),
+    };
     try {
-      return { value: landing.payload.read(request.policy), outcome, age, staleFor: 0 };
+      return { value: landing.payload.read(request.policy), outcome, ...times };
     } catch (error) {
       if (outcome === 'loaded') throw uncacheable(error, request.policy.where);
       // Written for another `serializer` or `type` than this call's: as good as absent.
@@ -231,8 +249,13 @@ export class Call {
         return this.standIn(new WaitTimeoutError(message, waitTimeout), false);
       }
     }
-    const { flight, leads } = detachedFlightOf(engine, request, this.own.entry, this.inside);
+    const { flight, leads } = this.detached();
     return this.take(flight, leads);
+  }
+
+  /** A load past the store, which others who are past it share. */
+  private detached(): { readonly flight: Flight; readonly leads: boolean } {
+    return detachedFlightOf(this.engine, this.request, this.own.entry, this.inside);
   }
 
   /** A stale value, the fallback, or the error itself. */
@@ -246,7 +269,7 @@ export class Call {
     if (stale) return stale;
     const { fallback } = request.policy;
     if (!fallback) throw error;
-    return { value: await fallback(error, ...request.args), outcome: 'fallback', age: 0, staleFor: 0 };
+    return { value: await fallback(error, ...request.args), outcome: 'fallback', ...UNSTORED };
   }
 
   private reentrant(): ReentrantLoadError {

@@ -1,3 +1,2 @@
-export type { Answer } from './answers.js';
-export { judge, readEntry } from './answers.js';
+export { judge, readEntry, UNSTORED, type Answer } from './answers.js';
 export { Call } from './call.js';

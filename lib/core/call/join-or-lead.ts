@@ -2,7 +2,7 @@ import { Flight, flyForeground, type Departure, type Engine } from '../flight/in
 import type { Request } from '../request.js';
 
 /** What a call knows before it joins or leads a flight. */
-export interface Boarding extends Omit<Departure, 'reason'> {
+export interface Boarding extends Omit<Departure, 'reason' | 'leaseless'> {
   readonly arrival: number;
 }
 
@@ -13,13 +13,17 @@ export function joinOrLead(
   boarding: Boarding,
 ): { readonly flight: Flight; readonly leads: boolean } {
   const { key, policy, call } = request;
-  const alone = policy.coordinate === 'none' || boarding.leaseless;
+  const alone = policy.coordinate === 'none';
   const running = alone ? undefined : joinable(engine, request);
   if (running) return { flight: running, leads: false };
   const flight = new Flight(key, call.fresh ? 'forced' : 'foreground', boarding.stale);
   if (!alone) (call.fresh ? engine.forced : engine.foreground).add(flight);
   engine.background.own(
-    flyForeground(engine, flight, request, { ...boarding, reason: call.fresh ? 'forced' : 'miss' }),
+    flyForeground(engine, flight, request, {
+      ...boarding,
+      leaseless: false,
+      reason: call.fresh ? 'forced' : 'miss',
+    }),
   );
   return { flight, leads: true };
 }

@@ -1,6 +1,7 @@
 import type { StoredEntry } from '../entry/index.js';
 import type { Engine } from '../flight/index.js';
-import type { Budget, ReadAnswer } from '../gate/index.js';
+import type { ReadAnswer } from '../coherence/index.js';
+import type { Budget } from '../gate/index.js';
 import type { Request } from '../request.js';
 import { judge, readEntry, windowsOf, type Answer } from './answers.js';
 
@@ -27,7 +28,11 @@ export class OwnRead {
   /** Asks the store. One that fails has told nothing. */
   async read(): Promise<void> {
     this.hasRead = true;
-    this.answer = await this.engine.reads.read(this.request.key, this.budget).catch(() => undefined);
+    try {
+      this.answer = await this.engine.reads.read(this.request, this.budget);
+    } catch {
+      this.answer = undefined;
+    }
   }
 
   /** Whether an old value is at hand that may be served instead of an error. */

@@ -1,3 +1,4 @@
+import type { AbortWatch } from '../abort-watch.js';
 import type { Flight, Landing } from '../flight/index.js';
 import { countWait, type ChainLink } from '../load/index.js';
 import type { Cancel, Runtime } from '../ports.js';
@@ -16,25 +17,25 @@ export class Ride {
   readonly end: Promise<RideEnd>;
   private over = false;
   private counted = true;
-  private readonly cancels: Cancel[] = [];
+  private stopLimit: Cancel | undefined;
+  private leaveSignal: Cancel | undefined;
   private resolve!: (end: RideEnd) => void;
   private reject!: (error: unknown) => void;
 
   constructor(
     private readonly flight: Flight,
     private readonly inside: ChainLink | undefined,
-    landing: Promise<Landing>,
+    /** When the caller came, by the arrival clock. */
+    arrival: number,
   ) {
     this.end = new Promise<RideEnd>((resolve, reject) => {
       this.resolve = resolve;
       this.reject = reject;
     });
-    // A caller busy with its own stale value looks later; its rejection must not count as unhandled until then.
-    this.end.catch(() => undefined);
     flight.callers += 1;
     if (inside) countWait(inside, flight, 1);
-    if (inside?.slot) flight.lenders.add(inside.slot);
-    void landing.then((landed) => this.leave(() => this.resolve(landed)));
+    if (inside?.slot) (flight.lenders ??= new Set()).add(inside.slot);
+    flight.onLanding(arrival, (landing) => this.leave(() => this.resolve(landing)));
   }
 
   /** The caller has its answer; the load goes on as if it still waited. */
@@ -43,14 +44,16 @@ export class Ride {
   }
 
   /** Rejects with the signal's reason when it aborts. */
-  abortBy(signal: AbortSignal): void {
+  abortBy(watch: AbortWatch, signal: AbortSignal): void {
+    if (this.over) return;
+    // A caller busy with its own stale value looks later; its rejection must not count as unhandled until then.
+    this.end.catch(() => undefined);
     const onAbort = (): void => this.leave(() => this.reject(signal.reason));
     if (signal.aborted) {
       onAbort();
       return;
     }
-    signal.addEventListener('abort', onAbort, { once: true });
-    this.cancels.push(() => signal.removeEventListener('abort', onAbort));
+    this.leaveSignal = watch.on(signal, onAbort);
   }
 
   /** Ends the ride as `late` after `ms` of waiting; a load that runs by then has its own deadline. */
@@ -62,7 +65,7 @@ export class Ride {
       // The store is being asked, which has its own deadline: look again.
       else if (phase === 'asking') this.limitWait(runtime, LOOK_AGAIN);
     };
-    this.cancels.push(runtime.timers.after(Math.max(0, ms), onLimit));
+    this.stopLimit = runtime.timers.after(Math.max(0, ms), onLimit);
   }
 
   /** Leaves the flight. Idempotent. */
@@ -76,10 +79,11 @@ export class Ride {
   }
 
   private cancel(): void {
-    for (const cancel of this.cancels.splice(0)) cancel();
+    this.stopLimit?.();
+    this.leaveSignal?.();
     if (!this.inside || !this.counted) return;
     this.counted = false;
     countWait(this.inside, this.flight, -1);
-    if (this.inside.slot) this.flight.lenders.delete(this.inside.slot);
+    if (this.inside.slot) this.flight.lenders?.delete(this.inside.slot);
   }
 }

@@ -1,3 +1,4 @@
+import { bigintOf } from './bigint-text.js';
 import { binaryOf, bytesOf, isBinaryName } from './binary.js';
 import { DecodeError } from './codec-errors.js';
 import * as wire from './wire.js';
@@ -11,7 +12,7 @@ export function readMark(text: string): unknown {
     case wire.DATE:
       return readDate(rest);
     case wire.BIGINT:
-      return /^(?:0|-?[1-9][0-9]*)$/.test(rest) ? BigInt(rest) : malformed(text);
+      return bigintOf(rest) ?? malformed(text);
     case wire.BUFFER:
       return bytesOf(rest);
     case wire.URL_TEXT: {

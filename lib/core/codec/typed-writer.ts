@@ -1,6 +1,7 @@
 import { types } from 'node:util';
 
 import { arrayIndex } from './array-index.js';
+import { bigintText } from './bigint-text.js';
 import { builtInOf, isErrorName } from './built-in.js';
 import { UncacheableValue } from './codec-errors.js';
 import { pathOf, patternOf } from './path.js';
@@ -40,7 +41,7 @@ export class TypedWriter {
       case 'undefined':
         return wire.UNDEFINED;
       case 'bigint':
-        return `${wire.BIGINT}${value}`;
+        return wire.BIGINT + bigintText(value);
       case 'object':
         return value === null ? null : this.writeObject(value, known);
       case 'function':

@@ -2,7 +2,7 @@
  * What typed JSON (codec `t`) looks like. It is a JSON text in which
  *
  * - a string that begins with `~` is a mark: `~u` undefined, `~n` NaN, `~+` and `~-` the infinities, `~0` minus zero,
- *   `~b12` a bigint, `~d0` a Date in ms (`~d` alone: an invalid one), `~B…` a Buffer in base64, `~Uhttp://…` a URL,
+ *   `~b12` a bigint (`~b-0x1f…` from a thousand digits on), `~d0` a Date in ms (`~d` alone: an invalid one), `~B…` a Buffer in base64, `~Uhttp://…` a URL,
  *   `~~…` the string `~…`;
  * - an array whose first element begins with `~#` is a container: `["~#Map", key, value, …]`.
  *

@@ -10,6 +10,7 @@ export {
   WIRE_VERSION,
   type EntryHeader,
   type EntryKind,
+  type EntryTag,
 } from './header.js';
 export { drawLife, type Life } from './life.js';
 export { EncodedPayload, encodePayload, SharedPayload, type Payload, type ValueFormat } from './payload.js';

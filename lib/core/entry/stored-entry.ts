@@ -8,6 +8,8 @@ export interface StoredEntry {
   readonly payload: EncodedPayload;
   /** Header and block as bytes. */
   readonly headLength: number;
+  /** One of its tags was softly expired since: `softAt` is earlier here than the stored bytes say. */
+  readonly softened: boolean;
 }
 
 /** The entry in `bytes`, or undefined when they are no entry of this key: a miss. Never throws. */
@@ -19,6 +21,7 @@ export function parseEntry(bytes: Buffer | null, key: EntryKey): StoredEntry | u
   return {
     header,
     headLength,
+    softened: false,
     payload: new EncodedPayload(header.codec, bytes.subarray(headLength), header.serializer),
   };
 }

@@ -34,7 +34,15 @@ export type StampedeCacheEvent =
   | (About & { readonly type: 'wait.timeout'; readonly duration: number })
   | (About & { readonly type: 'publish'; readonly result: 'stored' | 'fenced' | 'skipped' })
   | (About & { readonly type: 'lease.lost' })
-  | (About & { readonly type: 'invalidate' })
+  | (About & {
+      readonly type: 'invalidate';
+      /** What was changed. `key`: of the event; `tag`: its id stands in `key`; `name`: all entries of a name; `all`. */
+      readonly scope: 'key' | 'tag' | 'name' | 'all';
+      /** Old values are served until they are refreshed. */
+      readonly soft: boolean;
+      /** `failed`: the store did not acknowledge it; `retried`: it did in the end. */
+      readonly result: 'done' | 'failed' | 'retried';
+    })
   | (About & { readonly type: 'rejected'; readonly retryAfter: number })
   | {
       readonly type: 'redis.down';

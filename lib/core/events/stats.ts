@@ -1,5 +1,13 @@
 import type { Outcome } from '../outcome.js';
 
+/** One pool of the load guard. */
+export interface PoolStats {
+  readonly slots: number;
+  readonly queued: number;
+  /** `open`: its origin fails, nothing is loaded. `half-open`: one load tries. `off`: it has none. */
+  readonly breaker: 'closed' | 'open' | 'half-open' | 'off';
+}
+
 /** Counters since the cache was made, and how much is under way now. */
 export interface StampedeCacheStats {
   /** Answers by how they came. */
@@ -17,16 +25,20 @@ export interface StampedeCacheStats {
   readonly active: {
     readonly flights: number;
     readonly refreshes: number;
+    /** Invalidations that the store has not acknowledged yet. */
+    readonly unsettled: number;
     readonly slots: number;
     readonly queued: number;
     readonly callers: number;
   };
+  /** The pools of the load guard by name: `default` and those of `loads.pools`. */
+  readonly pools: Readonly<Record<string, PoolStats>>;
 }
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] extends object ? Mutable<T[K]> : T[K] };
 
 /** The counters alone; what is under way is asked of those who know. */
-export type Counters = Mutable<Omit<StampedeCacheStats, 'active'>>;
+export type Counters = Mutable<Omit<StampedeCacheStats, 'active' | 'pools'>>;
 
 export function newCounters(): Counters {
   return {

@@ -9,9 +9,11 @@ export class Background {
 
   /** Takes over a task. A failure is logged: tasks handle what they expect themselves. */
   own(task: Promise<void>): void {
-    const owned: Promise<void> = task
-      .catch((error: unknown) => this.runtime.log.warn(`A background task failed: ${show(error)}`))
-      .finally(() => this.running.delete(owned));
+    const over = (): void => void this.running.delete(owned);
+    const owned: Promise<void> = task.then(over, (error: unknown) => {
+      over();
+      this.runtime.log.warn(`A background task failed: ${show(error)}`);
+    });
     this.running.add(owned);
   }
 

@@ -1,15 +1,19 @@
-import type { EntryKey } from '../keys/index.js';
+import type { AbortWatch } from '../abort-watch.js';
+import type { Deferrals } from '../deferral/index.js';
 import type { ErrorTransport } from '../entry/index.js';
 import type { Counters, EventBus } from '../events/index.js';
-import type { StoreGate, TickReads } from '../gate/index.js';
+import type { Baselines, Distrust, Epochs, TagBook, TickReads } from '../coherence/index.js';
+import type { StoreGate } from '../gate/index.js';
 import type { LoadGuard } from '../guard/index.js';
 import type { LoadChain } from '../load/index.js';
 import type { Runtime } from '../ports.js';
 import type { Planning, Publisher } from '../publish/index.js';
 import type { Request } from '../request.js';
+import type { Variants } from '../variants.js';
 import type { StampedeCacheEvent } from '../events/index.js';
 import type { Flight } from './flight.js';
 import type { FlightMap } from './flight-map.js';
+import type { Leaseless } from './leaseless.js';
 import type { Background } from './background.js';
 
 /** What every part of the algorithm works with. One per cache. */
@@ -17,7 +21,16 @@ export interface Engine {
   readonly runtime: Runtime;
   readonly gate: StoreGate;
   readonly reads: TickReads;
+  readonly epochs: Epochs;
+  readonly tags: TagBook;
+  /** What a value will depend on, taken down before its load. */
+  readonly baselines: Baselines;
+  readonly distrust: Distrust;
+  readonly variants: Variants;
+  /** The runs whose changes wait for their end. */
+  readonly deferrals: Deferrals;
   readonly guard: LoadGuard;
+  readonly leaseless: Leaseless;
   readonly chain: LoadChain;
   readonly events: EventBus;
   readonly counters: Counters;
@@ -33,6 +46,8 @@ export interface Engine {
   readonly refreshes: FlightMap;
   /** Loads of callers whose `waitTimeout` is over (`onWaitTimeout: 'load'`). */
   readonly detached: FlightMap;
+  /** The signals of callers. */
+  readonly abortWatch: AbortWatch;
   /** Ends the loads under way, at shutdown. */
   readonly aborts: Set<(reason: unknown) => void>;
   /** Orders arrivals of callers and beginnings of loads in this process. */
@@ -44,19 +59,34 @@ export interface Engine {
 /** Takes a flight out of every map: nobody joins it any more. */
 export function seal(engine: Engine, flight: Flight): void {
   flight.phase = 'sealed';
-  engine.foreground.seal(flight);
-  engine.forced.seal(flight);
-  engine.refreshes.seal(flight);
-  engine.detached.seal(flight);
+  for (const map of flightsOf(engine)) map.seal(flight);
 }
 
-/** Takes whatever is under way for `key` out of the maps: it began before an invalidation made here. */
-export function detach(engine: Engine, key: EntryKey): void {
-  engine.reads.detach(key);
-  engine.foreground.detach(key);
-  engine.forced.detach(key);
-  engine.refreshes.detach(key);
-  engine.detached.detach(key);
+/**
+ * Takes whatever is under way for the key out of the maps, in every variant that this process keeps: it began before an
+ * invalidation made here.
+ */
+export function detach(engine: Engine, { key, name }: Pick<Request, 'key' | 'name'>): void {
+  for (const variant of engine.variants.ownOf(name, key.variant)) {
+    const own = { ...key, variant };
+    engine.reads.detach(own);
+    for (const map of flightsOf(engine)) map.detach(own);
+  }
+}
+
+/** The same for what will carry a tag, as far as that is known. */
+export function detachTagged(engine: Engine, id: string): void {
+  for (const map of flightsOf(engine)) map.detachTagged(id);
+}
+
+/** The same for all keys. */
+export function detachAll(engine: Engine): void {
+  engine.reads.detachAll();
+  for (const map of flightsOf(engine)) map.detachAll();
+}
+
+function flightsOf({ foreground, forced, refreshes, detached }: Engine): readonly FlightMap[] {
+  return [foreground, forced, refreshes, detached];
 }
 
 type EventOf<K extends StampedeCacheEvent['type']> = Extract<StampedeCacheEvent, { type: K }>;

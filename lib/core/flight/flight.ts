@@ -1,4 +1,3 @@
-import { deferred } from '../deferred.js';
 import type { Payload, StoredEntry } from '../entry/index.js';
 import type { Slot, Ticket } from '../guard/index.js';
 import type { EntryKey } from '../keys/index.js';
@@ -26,6 +25,8 @@ export type Landing =
       readonly id: string;
       /** Store time at which its load ended. */
       readonly bornAt: number;
+      /** Store time at which it ceases to be fresh; 0: nothing was stored. */
+      readonly softAt: number;
     }
   | { readonly kind: 'error'; readonly error: unknown; readonly nature: ErrorNature }
   | { readonly kind: 'resting' }
@@ -47,15 +48,17 @@ export class Flight {
   ticket: Ticket | undefined;
   /** The store has been asked: a `forced` flight is not joined any more, its first answer dates it. */
   asked = false;
+  /** Ids of the tags known before its load. */
+  tags: readonly string[] = [];
   /** Slots of loads that wait for this flight: it may run on any of them. */
-  readonly lenders = new Set<Slot>();
+  lenders: Set<Slot> | undefined;
   /** Callers waiting for it. */
   callers = 0;
   /** Called when the last caller has gone before the end. */
   onDeserted: () => void = () => undefined;
 
-  private readonly loaded = deferred<Landing>();
-  private readonly landed = deferred<Landing>();
+  private readonly loaded = new Arrivals();
+  private readonly landed = new Arrivals();
 
   constructor(
     readonly key: EntryKey,
@@ -66,22 +69,44 @@ export class Flight {
   ) {}
 
   /**
-   * The landing for a caller who arrived at `arrival`. Who arrived before the load began may take its value whatever the
+   * Calls `take` with the landing for a caller who arrived at `arrival`, at once if it is known. Who arrived before the load began may take its value whatever the
    * store says of it; everybody else waits for the commit, since only that proves that nothing was invalidated in between.
    */
-  landingFor(arrival: number): Promise<Landing> {
+  onLanding(arrival: number, take: (landing: Landing) => void): void {
     const cameBefore = this.begunAt === undefined || arrival < this.begunAt;
-    return cameBefore ? this.loaded.promise : this.landed.promise;
+    (cameBefore ? this.loaded : this.landed).meet(take);
   }
 
   /** The load is over: answers those who came before it began. */
   landEarly(landing: Landing): void {
-    this.loaded.resolve(landing);
+    this.loaded.announce(landing);
   }
 
   /** The flight is over: answers everybody else. */
   land(landing: Landing): void {
-    this.loaded.resolve(landing);
-    this.landed.resolve(landing);
+    this.loaded.announce(landing);
+    this.landed.announce(landing);
+  }
+}
+
+/** Those who wait for one landing. Plain callbacks: a promise for each of thousands of callers costs them milliseconds. */
+class Arrivals {
+  private landing: Landing | undefined;
+  private waiting: ((landing: Landing) => void)[] | undefined;
+
+  meet(take: (landing: Landing) => void): void {
+    if (this.landing) take(this.landing);
+    else if (this.waiting) this.waiting.push(take);
+    // Most flights have one caller; an empty list would grow to room for many at the first.
+    else this.waiting = [take];
+  }
+
+  /** The first landing counts. */
+  announce(landing: Landing): void {
+    if (this.landing) return;
+    this.landing = landing;
+    const { waiting = [] } = this;
+    this.waiting = undefined;
+    for (const take of waiting) take(landing);
   }
 }

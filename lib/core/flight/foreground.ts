@@ -1,51 +1,29 @@
 import { CacheUnavailableError } from '../errors.js';
-import { parseEntry, rejectedIdOf, type StoredEntry } from '../entry/index.js';
 import type { LoadReason } from '../events/index.js';
+import { earlyTags, type ReadAnswer } from '../coherence/index.js';
+import type { StoredEntry } from '../entry/index.js';
 import { StoreFailure, type Budget } from '../gate/index.js';
 import type { Slot } from '../guard/index.js';
-import type { ChainLink } from '../load/index.js';
 import { readEndNote } from '../publish/index.js';
 import type { Request } from '../request.js';
 import type { AcquireReply } from '../store.js';
+import { askForLease } from './ask-for-lease.js';
+import type { Departure } from './departure.js';
 import { seal, tell, type Engine } from './engine.js';
-import { restoreError } from './restore-error.js';
 import { NOTHING, type Flight, type Landing } from './flight.js';
+import { landingOfEntry } from './landing-of-entry.js';
 import { loadAndLand } from './load-flight.js';
 import type { LoadTerms } from './settle.js';
 import { Waiter } from './waiter.js';
 
-/** What the flight's leader knows. */
-export interface Departure {
-  /** The stale entry that the leader holds and the load is to replace. */
-  readonly stale: StoredEntry | undefined;
-  /** The leader may be served that entry: the fleet's rest after failures binds it. */
-  readonly hasStale: boolean;
-  /** The entry found unusable. */
-  readonly rejectedId: string;
-  /** Only a load begun after this store time will do. Undefined: after the first answer of the store. */
-  readonly since: number | undefined;
-  /** What the leader's own read left of its time for the store. */
-  readonly budget: Budget;
-  /** The load around the leader. */
-  readonly parent: ChainLink | undefined;
-  readonly reason: LoadReason;
-  /** Skips the store: waiting is over (`onWaitTimeout: 'load'`), or the store's answers lead nowhere. */
-  readonly leaseless: boolean;
-}
-
 /** Flies until the flight has landed. Never rejects. */
-export async function flyForeground(
+export function flyForeground(
   engine: Engine,
   flight: Flight,
   request: Request,
   departure: Departure,
 ): Promise<void> {
-  try {
-    await new ForegroundFlight(engine, flight, request, departure).fly();
-  } catch (error) {
-    seal(engine, flight);
-    flight.land(error === DESERTED ? NOTHING : { kind: 'error', error, nature: 'failure' });
-  }
+  return new ForegroundFlight(engine, flight, request, departure).fly();
 }
 
 /** What a flight that nobody waits for any more ends with. */
@@ -69,24 +47,31 @@ class ForegroundFlight {
 
   async fly(): Promise<void> {
     const { departure, request } = this;
-    while (this.flight.phase !== 'sealed') {
-      const slot = await this.slot();
-      if (departure.leaseless || request.policy.coordinate !== 'fleet')
-        return this.load(slot, departure.reason);
-      await this.attempt(slot);
+    try {
+      this.flight.tags = earlyTags(request);
+      if (this.restsHere()) return this.land({ kind: 'resting' });
+      if (this.landsWithoutStore()) return;
+      while (this.flight.phase !== 'sealed') {
+        const slot = await this.slot();
+        if (departure.leaseless || request.policy.coordinate !== 'fleet')
+          return await this.load(slot, departure.reason);
+        await this.attempt(slot);
+      }
+    } catch (error) {
+      this.land(error === DESERTED ? NOTHING : { kind: 'error', error, nature: 'failure' });
     }
   }
 
   /** A place in front of the origin; the lease is asked for only with one in hand. */
-  private async slot(): Promise<Slot> {
+  private slot(): Promise<Slot> {
     const { engine, flight, request, departure } = this;
     flight.phase = 'queued';
-    const ticket = engine.guard.enter(request.policy.where, {
+    const ticket = engine.guard.enter(request.policy, {
       background: false,
       parent: departure.parent?.slot,
     });
     flight.ticket = ticket;
-    for (const lender of flight.lenders) ticket.borrowFrom(lender);
+    for (const lender of flight.lenders ?? []) ticket.borrowFrom(lender);
     flight.onDeserted = () => {
       if (!ticket.waiting) return;
       // Out of the map first: a caller who joined now would be turned away for those who left.
@@ -99,7 +84,7 @@ class ForegroundFlight {
   /** Asks the store once and does what it says. */
   private async attempt(slot: Slot): Promise<void> {
     const { engine, request } = this;
-    const waiter = new Waiter(engine, request.key);
+    const waiter = new Waiter(engine, request.key, this.departure.rejectedId);
     const token = engine.runtime.random.token();
     let reply: AcquireReply;
     try {
@@ -112,8 +97,12 @@ class ForegroundFlight {
       waiter.stop();
       return this.loadUnderLease(slot, token, reply.now);
     }
-    slot.release();
     this.since ??= reply.now;
+    if (reply.code === 'heldOff') {
+      waiter.stop();
+      return this.load(slot, this.departure.reason);
+    }
+    slot.release();
     if (reply.code === 'wait') return this.wait(waiter, reply.token, reply.ms);
     waiter.stop();
     if (reply.code === 'hit') return this.takeFromStore((entry) => entry.header.softAt > reply.now);
@@ -123,28 +112,24 @@ class ForegroundFlight {
 
   private async acquire(token: string): Promise<AcquireReply> {
     const { engine, request, departure, flight } = this;
-    const { gate, holder } = engine;
-    if (flight.asked) this.budget = gate.budget();
+    if (flight.asked) this.budget = engine.gate.budget();
     flight.asked = true;
     flight.phase = 'asking';
-    return gate.acquire(
-      request.key,
-      {
-        token,
-        leaseMs: request.policy.lease,
-        holder,
-        mode: 'load',
-        willWait: gate.store.pushUp(),
-        rejectedId: departure.rejectedId,
-        hasStale: departure.hasStale && flight.kind !== 'forced',
-        waitedOn: this.waitedOn,
-      },
-      this.budget,
-    );
+    const question = {
+      token,
+      mode: 'load',
+      willWait: engine.gate.store.pushUp(),
+      rejectedId: departure.rejectedId,
+      hasStale: departure.hasStale && flight.kind !== 'forced',
+      waitedOn: this.waitedOn,
+    } as const;
+    return askForLease(engine, request, question, this.budget);
   }
 
   private async loadUnderLease(slot: Slot, token: string, now: number): Promise<void> {
-    if (this.flight.callers === 0) return this.stayOnGround(slot, token);
+    if (this.flight.callers === 0) return this.stayOnGround(slot, token, NOTHING);
+    const error = slot.refusal(this.request.policy.where);
+    if (error) return this.stayOnGround(slot, token, { kind: 'error', error, nature: 'failure' });
     const lease = {
       token,
       leaseMs: this.request.policy.lease,
@@ -156,20 +141,25 @@ class ForegroundFlight {
     });
   }
 
-  /** Everybody left before the load began: nobody wants it. */
-  private async stayOnGround(slot: Slot, token: string): Promise<void> {
+  /** Everybody left before the load began, or its origin began to fail: the lease goes back. */
+  private async stayOnGround(slot: Slot, token: string, landing: Landing): Promise<void> {
     slot.release();
-    this.land(NOTHING);
+    this.land(landing);
     await this.engine.gate.release(this.request.key, { token, outcome: '' }).catch(() => false);
   }
 
   private async load(slot: Slot, reason: LoadReason): Promise<void> {
+    const error = slot.refusal(this.request.policy.where);
+    if (error) {
+      slot.release();
+      throw error;
+    }
     return loadAndLand(this.engine, this.flight, this.request, this.terms(slot, reason));
   }
 
   private terms(slot: Slot, reason: LoadReason): LoadTerms {
-    const { stale, hasStale, parent } = this.departure;
-    return { slot, lease: undefined, reason, stale, hasStale, parent };
+    const { stale, hasStale, parent, rejectedId } = this.departure;
+    return { slot, lease: undefined, reason, stale, hasStale, parent, tags: this.flight.tags, rejectedId };
   }
 
   private async withoutStore(slot: Slot, error: unknown): Promise<void> {
@@ -178,14 +168,56 @@ class ForegroundFlight {
       slot.release();
       throw error;
     }
-    if (policy.onRedisDown === 'load') return this.load(slot, 'redis_down');
+    if (policy.onRedisDown === 'load') return this.loadAlone(slot);
     slot.release();
-    const message = `${policy.where}: Redis can't be reached (${error.message}) and onRedisDown is 'error': the origin was not called.`;
-    this.land({
-      kind: 'error',
-      error: new CacheUnavailableError(message, 1_000, { cause: error }),
-      nature: 'barred',
+    this.refuse(error);
+  }
+
+  /** `onRedisDown: 'error'` and a store that is known to be away: it needs no slot to say so. */
+  private landsWithoutStore(): boolean {
+    const { engine, request, departure } = this;
+    if (request.policy.onRedisDown === 'load' || request.policy.coordinate !== 'fleet' || departure.leaseless)
+      return false;
+    const failure = engine.gate.unreachable(request.key);
+    if (failure) this.refuse(failure);
+    return failure !== undefined;
+  }
+
+  private refuse(cause: StoreFailure): void {
+    // Nest shows this message to clients: the address of the server stays in the cause.
+    const message = `${this.request.policy.where}: Redis can't be used at present and onRedisDown is 'error': the origin was not called.`;
+    const error = new CacheUnavailableError(message, 1_000, { cause });
+    this.land({ kind: 'error', error, nature: 'barred' });
+  }
+
+  /** Its last load failed while nobody granted leases: no marker in the store tells so. */
+  private restsHere(): boolean {
+    const { engine, flight, departure } = this;
+    return departure.hasStale && flight.kind === 'foreground' && engine.leaseless.isResting(flight.key);
+  }
+
+  /** Without a lease: one at a time in this process, and rest after a failure. */
+  private async loadAlone(slot: Slot): Promise<void> {
+    const { engine, flight, request, departure } = this;
+    const { leaseless } = engine;
+    let own = slot;
+    for (let before = leaseless.before(flight.key); before; before = leaseless.before(flight.key)) {
+      own.release();
+      // Not begun: whoever wants a load that begins later may join again.
+      flight.asked = false;
+      // Its callers' patience counts: the load before may wait, over others, for them.
+      flight.phase = 'waiting';
+      await before;
+      own = await this.slot();
+    }
+    flight.asked = true;
+    const load = this.load(own, 'redis_down');
+    leaseless.runs(flight.key, load);
+    flight.onLanding(Infinity, (landing) => {
+      if (departure.hasStale && landing.kind === 'error' && landing.nature !== 'answer')
+        leaseless.rest(flight.key, request.policy.failureBackoff);
     });
+    return load;
   }
 
   private async wait(waiter: Waiter, token: string, ms: number): Promise<void> {
@@ -210,16 +242,30 @@ class ForegroundFlight {
   private async takeFromStore(isGood: (entry: StoredEntry) => boolean): Promise<void> {
     const { engine, flight, request } = this;
     seal(engine, flight);
-    let bytes: Buffer | null;
+    let answer: ReadAnswer;
     try {
-      bytes = await engine.gate.read(request.key, this.budget);
+      answer = await engine.reads.readAlone(request, this.budget);
     } catch (error) {
-      return this.withoutStore(await this.slot(), error);
+      if (!(error instanceof StoreFailure)) throw error;
+      if (this.comesBack()) return this.withoutStore(await this.slot(), error);
+      return this.land({ kind: 'nothing', rejectedId: '', since: this.since });
     }
-    const entry = parseEntry(bytes, request.key);
+    const { entry } = answer;
     const good = entry !== undefined && isGood(entry) && !this.beganTooEarly(entry);
     const landing = good ? landingOfEntry(engine, entry, request) : undefined;
-    this.land(landing ?? { kind: 'nothing', rejectedId: rejectedIdOf(bytes), since: this.since });
+    this.land(landing ?? { kind: 'nothing', rejectedId: answer.foundId, since: this.since });
+  }
+
+  /**
+   * It was sealed and must load after all: it may be joined again, unless others lead a load of the key by now. Its callers
+   * join that one then.
+   */
+  private comesBack(): boolean {
+    const { engine, flight } = this;
+    const flights = flight.kind === 'forced' ? engine.forced : engine.foreground;
+    if (flights.get(flight.key)) return false;
+    flights.add(flight);
+    return true;
   }
 
   private beganTooEarly(entry: StoredEntry): boolean {
@@ -247,13 +293,4 @@ class ForegroundFlight {
     seal(this.engine, this.flight);
     this.flight.land(landing);
   }
-}
-
-/** What an entry of the store is to those who waited for it; undefined when it can't be read. */
-function landingOfEntry(engine: Engine, entry: StoredEntry, request: Request): Landing | undefined {
-  const { header, payload } = entry;
-  if (header.kind !== 'error')
-    return { kind: 'value', payload, how: 'waited', id: header.id, bornAt: header.softAt - header.ttl };
-  const error = restoreError(engine, entry, request);
-  return error && { kind: 'error', error, nature: 'answer' };
 }

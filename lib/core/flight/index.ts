@@ -1,8 +1,10 @@
 export { Background } from './background.js';
-export { detach, seal, tell, type Engine } from './engine.js';
+export { detach, detachAll, detachTagged, seal, tell, type Engine } from './engine.js';
 export { detachedFlightOf } from './detached.js';
 export { Flight, NOTHING, type ErrorNature, type Landing } from './flight.js';
 export { FlightMap } from './flight-map.js';
-export { flyForeground, type Departure } from './foreground.js';
+export { Leaseless } from './leaseless.js';
+export type { Departure } from './departure.js';
+export { flyForeground } from './foreground.js';
 export { Refresher } from './refresher.js';
 export { restoreError } from './restore-error.js';

@@ -1,4 +1,4 @@
-import type { EntryKey } from '../keys/index.js';
+import { placeOf, type EntryKey } from '../keys/index.js';
 
 interface Attempt {
   readonly entryId: string;
@@ -23,20 +23,20 @@ export class RefreshMemory {
   }
 
   mayAsk(key: EntryKey, entryId: string, early: boolean, now: number): boolean {
-    const last = this.attempts.get(key.id);
+    const last = this.attempts.get(placeOf(key));
     if (last === undefined || last.entryId !== entryId) return true;
     return now >= last.restUntil && !(early && last.early);
   }
 
   remember(key: EntryKey, attempt: Attempt): void {
-    this.attempts.delete(key.id);
-    this.attempts.set(key.id, attempt);
+    this.attempts.delete(placeOf(key));
+    this.attempts.set(placeOf(key), attempt);
     if (this.attempts.size <= CAPACITY) return;
     const [oldest] = this.attempts.keys();
     if (oldest !== undefined) this.attempts.delete(oldest);
   }
 
   forget(key: EntryKey): void {
-    this.attempts.delete(key.id);
+    this.attempts.delete(placeOf(key));
   }
 }

@@ -1,8 +1,10 @@
+import { earlyTags } from '../coherence/index.js';
 import type { StoredEntry } from '../entry/index.js';
 import { LoadRejectedError } from '../errors.js';
 import { StoreFailure } from '../gate/index.js';
 import type { Slot } from '../guard/index.js';
 import type { Request } from '../request.js';
+import { askForLease } from './ask-for-lease.js';
 import { seal, type Engine } from './engine.js';
 import { Flight, NOTHING } from './flight.js';
 import { loadAndLand } from './load-flight.js';
@@ -25,6 +27,7 @@ export class Refresher {
     const { key } = request;
     if (this.stopped || engine.foreground.get(key) || engine.refreshes.get(key)) return false;
     const now = engine.runtime.clock.now();
+    if (reason === 'stale' && this.isBornStale(request, entry)) return false;
     if (!this.memory.mayAsk(key, entry.header.id, reason === 'early', now)) return false;
     if (reason === 'early')
       this.memory.remember(key, { entryId: entry.header.id, early: true, restUntil: now });
@@ -32,6 +35,13 @@ export class Refresher {
     engine.refreshes.add(flight);
     engine.background.own(this.fly(flight, request, entry, reason));
     return true;
+  }
+
+  /** Its source lags by more than its ttl (`asOf`): asking it again and again would tell the same, so the fleet rests. */
+  private isBornStale({ policy }: Request, { header }: StoredEntry): boolean {
+    const loadedAt = header.loadStart + header.cost;
+    if (header.bornAt + header.ttl >= loadedAt) return false;
+    return this.engine.gate.store.now() < loadedAt + policy.failureBackoff;
   }
 
   /** An explicit change of the key ends what was known about it. */
@@ -52,12 +62,15 @@ export class Refresher {
   ): Promise<void> {
     const { engine } = this;
     try {
-      const ticket = engine.guard.enter(request.policy.where, { background: true });
+      flight.tags = earlyTags(request);
+      const ticket = engine.guard.enter(request.policy, { background: true });
       flight.ticket = ticket;
       await this.attempt(flight, request, entry, reason, await ticket.slot);
     } catch (error) {
       // Shed, or the store is away: the next stale hit tries again.
-      if (!(error instanceof LoadRejectedError || error instanceof StoreFailure)) throw error;
+      if (error instanceof LoadRejectedError || error instanceof StoreFailure) return;
+      this.rest(request, entry, reason, request.policy.failureBackoff);
+      throw error;
     } finally {
       seal(engine, flight);
       flight.land(NOTHING);
@@ -79,12 +92,28 @@ export class Refresher {
       stale: entry,
       hasStale: true,
       parent: undefined,
+      tags: flight.tags,
+      rejectedId: '',
     };
     if (request.policy.coordinate !== 'fleet') return this.loadAlone(flight, request, entry, terms);
     const token = engine.runtime.random.token();
     try {
-      const reply = await this.acquire(request, token, reason === 'early' ? entry.header.id : '');
-      if (reply.code === 'owner') {
+      // The script goes by the entry's own soft expiry.
+      const isFreshThere = reason === 'early' || entry.softened;
+      const rejectedId = isFreshThere ? entry.header.id : '';
+      const question = {
+        token,
+        mode: 'refresh',
+        willWait: false,
+        rejectedId,
+        hasStale: true,
+        waitedOn: '',
+      } as const;
+      const reply = await askForLease(engine, request, question, engine.gate.budget());
+      if (reply.code === 'owner' && slot.refusal(request.policy.where)) {
+        // Its origin began to fail meanwhile.
+        await engine.gate.release(request.key, { token, outcome: '' }).catch(() => false);
+      } else if (reply.code === 'owner') {
         const lease = {
           token,
           leaseMs: request.policy.lease,
@@ -92,7 +121,8 @@ export class Refresher {
         };
         return await loadAndLand(engine, flight, request, { ...terms, lease });
       }
-      if (reply.code === 'wait' || reply.code === 'resting') this.rest(request, entry, reason, reply.ms);
+      if (reply.code === 'wait' || reply.code === 'resting' || reply.code === 'heldOff')
+        this.rest(request, entry, reason, reply.ms);
     } finally {
       slot.release();
     }
@@ -105,25 +135,17 @@ export class Refresher {
     entry: StoredEntry,
     terms: LoadTerms,
   ): Promise<void> {
+    const refused = terms.slot.refusal(request.policy.where);
+    if (refused) {
+      terms.slot.release();
+      throw refused;
+    }
     await loadAndLand(this.engine, flight, request, terms);
-    const landing = await flight.landingFor(Infinity);
     const { failureBackoff } = request.policy;
-    if (landing.kind === 'error' && landing.nature !== 'answer')
-      this.rest(request, entry, 'stale', failureBackoff);
-  }
-
-  private async acquire(
-    request: Request,
-    token: string,
-    rejectedId: string,
-  ): ReturnType<Engine['gate']['acquire']> {
-    const { gate, holder } = this.engine;
-    const leaseMs = request.policy.lease;
-    return gate.acquire(
-      request.key,
-      { token, leaseMs, holder, mode: 'refresh', willWait: false, rejectedId, hasStale: true, waitedOn: '' },
-      gate.budget(),
-    );
+    flight.onLanding(Infinity, (landing) => {
+      if (landing.kind === 'error' && landing.nature !== 'answer')
+        this.rest(request, entry, 'stale', failureBackoff);
+    });
   }
 
   /** Others refresh it, or rest after a failure: asking again before they are done would tell nothing new. */

@@ -1,8 +1,9 @@
 import type { StoredEntry } from '../entry/index.js';
+import type { Baseline } from '../coherence/index.js';
 import type { LoadReason } from '../events/index.js';
 import type { Slot } from '../guard/index.js';
 import type { ChainLink, Lease } from '../load/index.js';
-import { writeEndNote, type Draft, type Plan } from '../publish/index.js';
+import { writeEndNote, type Draft, type Loaded, type Plan } from '../publish/index.js';
 import type { Request } from '../request.js';
 import type { Engine } from './engine.js';
 
@@ -20,6 +21,10 @@ export interface LoadTerms {
   /** Callers hold a usable stale value: a failure makes the fleet rest. */
   readonly hasStale: boolean;
   readonly parent: ChainLink | undefined;
+  /** Ids of the tags known before the load. */
+  readonly tags: readonly string[];
+  /** The entry that is replaced because it was unusable; empty: none. */
+  readonly rejectedId: string;
 }
 
 /**
@@ -31,12 +36,13 @@ export async function settle(
   request: Request,
   terms: LoadTerms,
   plan: Plan,
-  { cost, now, lost }: { readonly cost: number; readonly now: number; readonly lost: boolean },
+  loaded: Loaded,
+  { baseline, lost }: { readonly baseline: Baseline; readonly lost: boolean },
 ): Promise<boolean> {
   const { lease } = terms;
-  const { store: draft } = plan;
+  const draft = baseline.isBarred ? undefined : plan.store;
   if (lease === undefined) {
-    if (draft) writeUnfenced(engine, request, draft, cost, now);
+    if (draft) writeUnfenced(engine, request, draft, baseline, loaded);
     // Where the store can be reached, only a lease proves that nothing was invalidated since the load began.
     return terms.reason === 'redis_down' || request.policy.coordinate !== 'fleet';
   }
@@ -44,15 +50,52 @@ export async function settle(
     if (draft) engine.publisher.tell(request, 'fenced');
     return false;
   }
-  if (draft) return (await engine.publisher.publish(request, lease, draft, cost, now)) !== 'fenced';
+  if (draft) {
+    const ground = { baseline, rejectedId: terms.rejectedId };
+    const result = await engine.publisher.publish(request, lease, draft, ground, loaded);
+    // A source that lags behind what is stored already: asking it again at once would tell the same.
+    if (result === 'older') await giveBack(engine, request, terms, '', true);
+    return result === 'stored' || result === 'unknown';
+  }
   if (plan.kind === 'value') engine.publisher.tell(request, 'skipped');
-  return giveBack(engine, request, terms, endNoteOf(engine, request, plan), isFailure(plan, terms));
+  const isAnswer = plan.kind === 'value' || plan.nature === 'answer';
+  // A failure is nobody's old value.
+  const holds = isAnswer ? stillHolds(engine, request, plan, baseline) : true;
+  // Waiters elsewhere can't tell whether the tags of an answer still stand: one of them asks again.
+  const isDubious = plan.kind === 'error' && plan.nature === 'answer' && terms.tags.length > 0;
+  const note = isDubious ? '' : endNoteOf(engine, request, plan);
+  const [isOurs, isCurrent] = await Promise.all([
+    giveBack(engine, request, terms, note, isFailure(plan, terms)),
+    holds,
+  ]);
+  return isOurs && isCurrent;
 }
 
-function writeUnfenced(engine: Engine, request: Request, draft: Draft, cost: number, now: number): void {
+/** Whether what an unstored answer depends on is as it was before its load. */
+async function stillHolds(
+  engine: Engine,
+  request: Request,
+  plan: Plan,
+  baseline: Baseline,
+): Promise<boolean> {
+  if (baseline.isBarred || (plan.kind === 'value' && plan.hasLateTags)) return false;
+  try {
+    return await engine.baselines.holds(request, baseline, 0);
+  } catch {
+    return true;
+  }
+}
+
+function writeUnfenced(
+  engine: Engine,
+  request: Request,
+  draft: Draft,
+  baseline: Baseline,
+  loaded: Loaded,
+): void {
   if (request.policy.coordinate === 'fleet') return;
   const { background, publisher, runtime } = engine;
-  background.own(publisher.writeUnfenced(request, draft, runtime.random.token(), cost, now));
+  background.own(publisher.writeUnfenced(request, draft, runtime.random.token(), baseline, loaded));
 }
 
 /** Whether refreshes should rest. An uncacheable value fails its refresh; a foreground caller hears of it each time. */

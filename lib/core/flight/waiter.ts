@@ -33,6 +33,8 @@ export class Waiter {
   constructor(
     private readonly engine: Engine,
     private readonly key: EntryKey,
+    /** The entry found unusable: it does not end the wait. */
+    private readonly rejectedId: string,
   ) {
     this.stopListening = engine.gate.store.listen(key, (wake) => this.onWake(wake));
   }
@@ -93,7 +95,7 @@ export class Waiter {
       holder,
       mode: 'probe',
       willWait,
-      rejectedId: '',
+      rejectedId: this.rejectedId,
       hasStale: false,
       waitedOn: token,
     } as const;

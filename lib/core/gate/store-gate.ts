@@ -2,8 +2,10 @@ import type { Advice } from '../advice.js';
 import type { Counters } from '../events/index.js';
 import type { EntryKey } from '../keys/index.js';
 import type { Runtime } from '../ports.js';
-import type { AcquireReply, AcquireRequest, ReleaseRequest, Store } from '../store.js';
+import type { AcquireReply, AcquireRequest, ReleaseRequest, Store, Target } from '../store.js';
+import { illnessOf, isAnswer } from './illness.js';
 import { StoreFailure } from './store-failure.js';
+import { StoreHealth, type HealthEvents } from './store-health.js';
 
 /** How long the store may take, ms. */
 export interface StoreBudgets {
@@ -18,18 +20,56 @@ export interface Budget {
   left: number;
 }
 
+/** Failures at once that need no turn of the event loop. */
+const MOST_IN_A_TURN = 100;
+/** An answer of so many bytes may be late on a link that is well. */
+const BIG = 64 * 1024;
+
+type Resolve<T> = (reply: T) => void;
+type Reject = (error: Error) => void;
+
+/** One operation: what it does, for messages, and on what. */
+interface Operation<T> {
+  readonly what: string;
+  readonly target: Target;
+  /** The breakers do not hold it back. */
+  readonly always?: boolean;
+  readonly run: () => Promise<T>;
+}
+
+/** How an operation may end. */
+interface Ends<T> {
+  answered(): void;
+  /** Its time was over. */
+  late(reply: T): void;
+  lateFailure(error: unknown): void;
+  /** Makes of a failure what the caller gets; undefined: no answer came in time. */
+  failed(cause: unknown): Error;
+}
+
 /**
- * The store behind deadlines of our own: no client's options decide how long a call waits. Every failure comes out as
- * {@link StoreFailure}.
+ * The store behind deadlines and breakers of our own: no client's options decide how long a call waits, and a store that is
+ * known to be ill is not waited for. Every failure comes out as {@link StoreFailure}.
  */
 export class StoreGate {
+  private readonly health: StoreHealth;
+  /** Of operations that were not tried. In an outage they are thousands a second, and a stack tells nothing. */
+  private readonly notTried = new Map<string, StoreFailure>();
+  /** What was refused since the event loop turned, and its next turn. */
+  private refused = 0;
+  private turn: Promise<void> | undefined;
+  private endTurn: () => void = () => undefined;
+
   constructor(
     readonly store: Store,
     private readonly runtime: Runtime,
     private readonly budgets: StoreBudgets,
     private readonly counters: Counters,
-    private readonly advice: Advice,
-  ) {}
+    advice: Advice,
+    events: HealthEvents,
+  ) {
+    this.health = new StoreHealth(store, runtime, advice, events, (run) => this.probe(run));
+  }
 
   get writeBudget(): number {
     return this.budgets.write;
@@ -39,8 +79,26 @@ export class StoreGate {
     return { left: this.budgets.read };
   }
 
-  async read(key: EntryKey, budget: Budget): Promise<Buffer | null> {
-    return this.spend(budget, 'read', () => this.store.read(key));
+  /** The failure that a question about this would have for now, without asking. Undefined: it may be asked. */
+  unreachable(target: Target): StoreFailure | undefined {
+    const why = this.health.unreachable(target);
+    return why === undefined ? undefined : this.untried('be reached', why);
+  }
+
+  /** The store was connected anew. */
+  renewed(): void {
+    this.health.reset();
+  }
+
+  close(): void {
+    this.health.close();
+    this.endTurn();
+  }
+
+  /** What is at a key. By callbacks: every hit comes this way, and each promise on it costs all of them. */
+  read(key: EntryKey, budget: Budget, found: Resolve<Buffer | null>, failed: Reject): void {
+    const operation = { what: 'read', target: key, run: () => this.store.read(key) };
+    this.spendOn(budget, operation, found, failed);
   }
 
   /** A lease granted too late is given back at once, never adopted. */
@@ -60,7 +118,7 @@ export class StoreGate {
       return reply;
     };
     try {
-      return await this.spend(budget, 'acquire', asked);
+      return await this.spend(budget, 'acquire', key, asked);
     } catch (error) {
       late = true;
       // An error leaves open whether the lease was granted.
@@ -70,12 +128,17 @@ export class StoreGate {
   }
 
   async release(key: EntryKey, request: ReleaseRequest): Promise<boolean> {
-    return this.write('release', () => this.store.release(key, request));
+    return this.write('release', key, () => this.store.release(key, request));
   }
 
-  /** Any other operation, within the write budget. */
-  async write<T>(what: string, operation: () => Promise<T>): Promise<T> {
-    return this.within(this.budgets.write, what, operation);
+  /** Any other operation off the request path, within the write budget. */
+  async write<T>(what: string, target: Target, run: () => Promise<T>): Promise<T> {
+    return this.within(this.budgets.write, { what, target, run });
+  }
+
+  /** A change that was asked for: tried also while the store is known to be ill, since only its answer counts. */
+  async change<T>(what: string, target: Target, run: () => Promise<T>): Promise<T> {
+    return this.within(this.budgets.write, { what, target, run, always: true });
   }
 
   /** Owns a promise whose failure changes nothing: the store's own expiry repairs it. */
@@ -83,47 +146,145 @@ export class StoreGate {
     promise.catch(() => undefined);
   }
 
-  private async spend<T>(budget: Budget, what: string, operation: () => Promise<T>): Promise<T> {
-    const started = this.runtime.clock.now();
-    const left = (): number => budget.left - (this.runtime.clock.now() - started);
-    try {
-      const reply = await this.within(budget.left, what, operation);
-      // Much of the time may have been our own event loop's: a store that answered keeps half of the budget.
-      budget.left = Math.max(left(), this.budgets.read / 2);
-      return reply;
-    } catch (error) {
-      budget.left = left();
-      throw error;
-    }
+  /** Any other question of a call, within what is left of its budget. */
+  spend<T>(budget: Budget, what: string, target: Target, run: () => Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => this.spendOn(budget, { what, target, run }, resolve, reject));
   }
 
-  private within<T>(ms: number, what: string, operation: () => Promise<T>): Promise<T> {
-    return new Promise<T>((resolve, reject) => {
-      const fail = (cause?: unknown): void => {
-        this.counters.storeFailures += 1;
-        // A lost connection is reported as such; silence would not be.
-        if (cause === undefined) this.advice.sometimes('store', () => silence(what, ms));
-        reject(new StoreFailure(`The store failed to ${what}`, cause));
-      };
-      if (ms <= 0) {
-        fail();
-        return;
-      }
-      const stop = this.runtime.timers.after(ms, () => fail());
-      operation().then(
-        (value) => {
-          stop();
-          resolve(value);
-        },
-        (error: unknown) => {
-          stop();
-          fail(error);
-        },
-      );
+  private spendOn<T>(budget: Budget, operation: Operation<T>, resolve: Resolve<T>, reject: Reject): void {
+    const { clock } = this.runtime;
+    const started = clock.now();
+    this.attempt(
+      budget.left,
+      operation,
+      (reply) => {
+        // Much of the time may have been our own event loop's: a store that answered keeps half of the budget.
+        budget.left = Math.max(budget.left - (clock.now() - started), this.budgets.read / 2);
+        resolve(reply);
+      },
+      (error) => {
+        budget.left -= clock.now() - started;
+        reject(error);
+      },
+    );
+  }
+
+  private probe(run: () => Promise<void>): Promise<void> {
+    const nothing = (): void => undefined;
+    const answered = (): Promise<void> =>
+      run().catch((error: unknown) => {
+        // A refusal is an answer.
+        if (!isAnswer(error)) throw error;
+      });
+    const ends = {
+      answered: nothing,
+      late: nothing,
+      lateFailure: nothing,
+      failed: () => new Error('no answer to the probe'),
+    };
+    return new Promise((resolve, reject) => {
+      this.inTime(this.budgets.read, answered, ends, resolve, reject);
     });
   }
-}
 
-function silence(what: string, ms: number): string {
-  return `The store did not answer within ${Math.round(ms)} ms (to ${what}): calls go on without it. Said once a minute.`;
+  private within<T>(ms: number, operation: Operation<T>): Promise<T> {
+    return new Promise((resolve, reject) => this.attempt(ms, operation, resolve, reject));
+  }
+
+  private attempt<T>(ms: number, operation: Operation<T>, resolve: Resolve<T>, reject: Reject): void {
+    const { what, target, run, always } = operation;
+    const { health } = this;
+    const barrier = always === true ? health.congestion() : health.barrier(what, target);
+    // Time that was used up elsewhere says nothing about the store.
+    if (barrier !== undefined) return this.refuse(this.untried(what, barrier), reject);
+    if (ms <= 0) return reject(this.untried(what, 'no time is left'));
+    const ends: Ends<T> = {
+      answered: () => health.succeeded(what, target),
+      late: (reply) => this.judgeLate(target, reply),
+      lateFailure: (error) => {
+        if (illnessOf(error).kind === 'silent') health.giveUp(target);
+      },
+      failed: (cause) => {
+        health.failed(what, target, cause);
+        return this.failure(what, cause);
+      },
+    };
+    this.inTime(ms, run, ends, resolve, reject);
+  }
+
+  /**
+   * Rejects at once, unless it has done so very often without the event loop having turned. Calls in a loop whose loads do no
+   * I/O would keep it from ever turning, and the store from ever coming back.
+   */
+  private refuse(failure: Error, reject: Reject): void {
+    this.refused += 1;
+    this.turn ??= new Promise<void>((resolve) => {
+      this.endTurn = () => {
+        stop();
+        this.turn = undefined;
+        this.refused = 0;
+        resolve();
+      };
+      const stop = this.runtime.timers.after(0, this.endTurn);
+    });
+    if (this.refused <= MOST_IN_A_TURN) return reject(failure);
+    void this.turn.then(() => reject(failure));
+  }
+
+  /** The same for all who hear it. */
+  private untried(what: string, barrier: string): StoreFailure {
+    const known = this.notTried.get(what);
+    if (known?.cause === barrier) {
+      this.counters.storeFailures += 1;
+      return known;
+    }
+    const failure = this.failure(what, barrier);
+    this.notTried.set(what, failure);
+    return failure;
+  }
+
+  private failure(what: string, cause: unknown): StoreFailure {
+    this.counters.storeFailures += 1;
+    return new StoreFailure(`The store failed to ${what}`, cause);
+  }
+
+  private inTime<T>(
+    ms: number,
+    run: () => Promise<T>,
+    ends: Ends<T>,
+    resolve: Resolve<T>,
+    reject: Reject,
+  ): void {
+    let pay: (() => void) | undefined;
+    const stop = this.runtime.timers.after(ms, () => {
+      pay = this.health.owe();
+      reject(ends.failed(undefined));
+    });
+    run().then(
+      (reply) => {
+        if (pay) {
+          pay();
+          ends.late(reply);
+          return;
+        }
+        stop();
+        ends.answered();
+        resolve(reply);
+      },
+      (error: unknown) => {
+        if (pay) {
+          pay();
+          ends.lateFailure(error);
+          return;
+        }
+        stop();
+        this.refuse(ends.failed(error), reject);
+      },
+    );
+  }
+
+  /** A big value takes long on a link that is well. */
+  private judgeLate(target: Target, reply: unknown): void {
+    if (Buffer.isBuffer(reply) && reply.length >= BIG) this.health.excuse(target);
+  }
 }

@@ -1,47 +1,48 @@
 import { LoadRejectedError } from '../errors.js';
 import type { Runtime } from '../ports.js';
-import { Slot } from './slot.js';
-import { Ticket } from './ticket.js';
+import type { GuardLimits } from './limits.js';
+import { Pool } from './pool.js';
+import type { Slot } from './slot.js';
+import { isStuck } from './stuck.js';
+import type { Ticket } from './ticket.js';
 
-/** What stands in front of the origin, per process. */
-export interface GuardLimits {
-  /** Loads at once. */
-  readonly concurrency: number;
-  /** Loads waiting for a slot. */
-  readonly queue: number;
-  /** The longest a load waits for a slot, ms. Short: a long queue in front of an ill origin serves everybody too late. */
-  readonly queueTimeout: number;
-  /** Callers waiting for anything. */
-  readonly waiters: number;
-}
+/** How often it is looked whether loads of several pools wait for each other, while any could, ms. */
+const LOOK_EVERY = 25;
+/** When to ask again with too many callers, ms. */
+const CROWD_RETRY = 1_000;
 
-/** Background loads get at most this share of the slots. */
-const BACKGROUND_SHARE = 0.25;
-
-/** The load guard: a bulkhead with a bounded, short-lived queue; foreground before background. */
+/** The load guard: what stands between the calls and their origins, one pool of slots for each. */
 export class LoadGuard {
-  private active = 0;
-  private activeBackground = 0;
   private callers = 0;
-  private readonly foreground = new Set<Ticket>();
-  private readonly background = new Set<Ticket>();
-  private readonly backgroundLimit: number;
+  private looking = false;
+  private readonly pools: ReadonlyMap<string, Pool>;
 
   constructor(
     private readonly limits: GuardLimits,
     private readonly runtime: Runtime,
   ) {
-    this.backgroundLimit = Math.max(1, Math.floor(limits.concurrency * BACKGROUND_SHARE));
+    const onNested = (): void => this.lookSoon();
+    this.pools = new Map(
+      [...limits.pools].map(([name, pool]) => [name, new Pool(name, pool, runtime, onNested)]),
+    );
   }
 
   get load(): { readonly slots: number; readonly queued: number; readonly callers: number } {
-    return { slots: this.active, queued: this.foreground.size + this.background.size, callers: this.callers };
+    const loads = [...this.pools.values()].map(({ load }) => load);
+    const sum = (of: 'slots' | 'queued'): number => loads.reduce((total, load) => total + load[of], 0);
+    return { slots: sum('slots'), queued: sum('queued'), callers: this.callers };
+  }
+
+  get byPool(): Readonly<Record<string, Pool['load']>> {
+    return Object.fromEntries([...this.pools].map(([name, { load }]) => [name, load]));
   }
 
   /** Counts one waiting caller in. @throws LoadRejectedError beyond `waiters` */
   admit(where: string): void {
-    if (this.callers >= this.limits.waiters) {
-      throw this.rejection(where, `${this.limits.waiters} callers wait already (loads.waiters)`);
+    const { waiters } = this.limits;
+    if (this.callers >= waiters) {
+      const why = `${waiters} callers wait already (loads.waiters)`;
+      throw new LoadRejectedError(`${where}: the load was shed, ${why}.`, CROWD_RETRY);
     }
     this.callers += 1;
   }
@@ -51,78 +52,48 @@ export class LoadGuard {
     this.callers -= 1;
   }
 
-  /** Asks for a slot. The ticket's `slot` rejects with LoadRejectedError when there is none in time. */
+  /** Asks for a slot of the policy's pool. The ticket's `slot` rejects with LoadRejectedError when there is none in time. */
   enter(
-    where: string,
+    { where, pool }: { readonly where: string; readonly pool: string },
     options: { readonly background: boolean; readonly parent?: Slot | undefined },
   ): Ticket {
-    const ticket = new Ticket(options.background);
-    const borrowed = options.parent?.lend();
-    if (borrowed) {
-      ticket.grant(borrowed);
-      return ticket;
-    }
-    if (this.hasRoom(options.background)) {
-      ticket.grant(this.take(options.background));
-      return ticket;
-    }
-    // A nested load waits for its own chain's slot: it adds nothing to what waits in front of the origin.
-    if (!options.parent && this.foreground.size + this.background.size >= this.limits.queue) {
-      ticket.reject(this.rejection(where, `${this.limits.queue} loads queue already (loads.queue)`));
-      return ticket;
-    }
-    this.enqueue(ticket, where);
-    if (options.parent) ticket.borrowFrom(options.parent);
-    return ticket;
+    return this.poolOf(pool).enter(where, options);
   }
 
   /** A foreground caller waits for this background load now: it moves to the foreground's queue. */
   promote(ticket: Ticket): void {
-    if (!ticket.background || !this.background.delete(ticket)) return;
-    ticket.background = false;
-    this.foreground.add(ticket);
-    this.next();
+    if (ticket.home instanceof Pool) ticket.home.promote(ticket);
   }
 
-  private enqueue(ticket: Ticket, where: string): void {
-    (ticket.background ? this.background : this.foreground).add(ticket);
-    const stop = this.runtime.timers.after(this.limits.queueTimeout, () => {
-      ticket.reject(
-        this.rejection(where, `no slot came free within ${this.limits.queueTimeout} ms (loads.queueTimeout)`),
-      );
-    });
-    ticket.onSettled = () => {
-      stop();
-      this.foreground.delete(ticket);
-      this.background.delete(ticket);
-    };
+  private poolOf(name: string): Pool {
+    const pool = this.pools.get(name);
+    // A policy that names an unknown pool was refused.
+    if (pool === undefined) throw new Error(`The load guard has no pool '${name}'.`);
+    return pool;
   }
 
-  private hasRoom(background: boolean): boolean {
-    if (this.active >= this.limits.concurrency) return false;
-    return !background || this.activeBackground < this.backgroundLimit;
+  /** Not at once: what a load waits for is known when the call inside it has boarded. */
+  private lookSoon(): void {
+    // Within one pool every chain has its own slot.
+    if (this.looking || this.pools.size === 1) return;
+    this.looking = true;
+    this.runtime.timers.endOfTick(() => this.untangle());
   }
 
-  private take(background: boolean): Slot {
-    this.active += 1;
-    if (background) this.activeBackground += 1;
-    return new Slot(() => {
-      this.active -= 1;
-      if (background) this.activeBackground -= 1;
-      this.next();
-    });
-  }
-
-  private next(): void {
-    for (const [queue, background] of [[this.foreground, false] as const, [this.background, true] as const]) {
-      for (const ticket of queue) {
-        if (!this.hasRoom(background)) break;
-        ticket.grant(this.take(background));
-      }
+  /**
+   * Loads of pool A that wait for slots of pool B, and the other way round, would wait for ever. None of them calls its origin
+   * meanwhile: one of those who wait for B runs on the slot of another who holds one, and the limit holds all the same.
+   */
+  private untangle(): void {
+    let any = false;
+    for (const pool of this.pools.values()) {
+      const ticket = pool.urgent;
+      if (ticket === undefined) continue;
+      any = true;
+      if (isStuck(pool)) pool.lendTo(ticket);
     }
-  }
-
-  private rejection(where: string, why: string): LoadRejectedError {
-    return new LoadRejectedError(`${where}: the load was shed, ${why}.`, this.limits.queueTimeout);
+    this.looking = any;
+    // What a load waits for changes without our doing.
+    if (any) this.runtime.timers.after(LOOK_EVERY, () => this.untangle(), true);
   }
 }

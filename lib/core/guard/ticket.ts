@@ -1,16 +1,24 @@
 import { deferred } from '../deferred.js';
 import type { Cancel } from '../ports.js';
-import type { Slot } from './slot.js';
+import type { Bearer, Home, Queued, Slot } from './slot.js';
 
 /** One load's place in the queue for a slot. */
-export class Ticket {
+export class Ticket implements Queued {
   private readonly outcome = deferred<Slot>();
   private settled = false;
-  private readonly parents = new Set<Slot>();
-  /** Set by the guard: takes this ticket out of its queue and stops its timer. */
+  private parents: Set<Slot> | undefined;
+  /** Set by the pool: takes this ticket out of its queue and stops its timer. */
   onSettled: Cancel = () => undefined;
+  /** Set by the pool: a load waits for it, and holds a slot meanwhile. */
+  onNested: () => void = () => undefined;
 
-  constructor(public background: boolean) {
+  constructor(
+    readonly home: Home,
+    /** Whose load it is, for messages. */
+    readonly where: string,
+    public background: boolean,
+    private readonly bearer: Bearer,
+  ) {
     // Whoever waits sees the rejection; a ticket whose waiter is gone must not count as unhandled.
     this.outcome.promise.catch(() => undefined);
   }
@@ -30,30 +38,38 @@ export class Ticket {
       return;
     }
     this.settle();
-    this.outcome.resolve(slot);
+    this.outcome.resolve(slot.give(this.bearer));
   }
 
   reject(error: unknown): void {
     if (this.settled) return;
     this.settle();
+    if (this.bearer.permit) this.home.report(this.bearer.permit, 'nothing');
     this.outcome.reject(error);
   }
 
-  /** Takes the slot of a load that waits for this one, now or when it is back: otherwise both would wait for ever. */
+  /**
+   * A load that has `parent` waits for this one: where its chain has a slot of this pool, that one will do, now or when it is
+   * back. Otherwise both would wait for ever.
+   */
   borrowFrom(parent: Slot): void {
     if (this.settled) return;
-    const slot = parent.lend();
+    const own = parent.in(this.home);
+    const slot = own?.lend();
     if (slot) {
       this.grant(slot);
       return;
     }
-    this.parents.add(parent);
-    parent.want(this);
+    if (own) {
+      (this.parents ??= new Set()).add(own);
+      own.want(this);
+    }
+    this.onNested();
   }
 
   private settle(): void {
     this.settled = true;
-    for (const parent of this.parents) parent.forget(this);
+    for (const parent of this.parents ?? []) parent.forget(this);
     this.onSettled();
   }
 }

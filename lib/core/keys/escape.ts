@@ -28,6 +28,11 @@ export function escapeName(name: string | undefined): string {
   return name === '' ? '%' : name.replace(NOT_PLAIN_IN_NAME, escapeCharacter);
 }
 
+/** Escapes what `unsafe` matches, which must have the flags `gu` and match `%`. */
+export function percentEncode(text: string, unsafe: RegExp): string {
+  return text.replace(unsafe, escapeCharacter);
+}
+
 /** `%00` to `%7F`: most of what is escaped is a space or a quote. */
 const ASCII_ESCAPES: readonly string[] = Array.from(
   { length: 128 },

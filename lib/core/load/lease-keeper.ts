@@ -25,6 +25,8 @@ export class LeaseKeeper {
     private readonly gate: StoreGate,
     private readonly runtime: Runtime,
     private readonly onLost: () => void,
+    /** What else must be kept while the load runs. */
+    private readonly keepAlong: () => void,
   ) {
     this.schedule();
   }
@@ -33,7 +35,9 @@ export class LeaseKeeper {
   async check(): Promise<void> {
     const { token, leaseMs } = this.lease;
     try {
-      const state = await this.gate.write('renew', () => this.gate.store.renew(this.key, token, leaseMs));
+      const state = await this.gate.write('renew', this.key, () =>
+        this.gate.store.renew(this.key, token, leaseMs),
+      );
       this.contended = state.contended;
       if (state.held || this.lost || this.stopped) return;
       this.lost = true;
@@ -55,6 +59,7 @@ export class LeaseKeeper {
   }
 
   private async turn(): Promise<void> {
+    this.keepAlong();
     await this.check();
     if (!this.stopped) this.schedule();
   }

@@ -1,9 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Slot } from '../guard/index.js';
+import type { Awaiting, Slot, Ticket } from '../guard/index.js';
 import type { LoadContext } from './load-context.js';
 
 /** What a load can wait for: it becomes a load of its own once it has begun. */
 export interface Awaited {
+  /** Its place in the guard's queue, now or before. */
+  readonly ticket: Ticket | undefined;
   readonly link: ChainLink | undefined;
 }
 
@@ -29,6 +31,11 @@ export class LoadChain {
   current(): ChainLink | undefined {
     const link = this.storage.getStore();
     return link === undefined || link.finished ? undefined : link;
+  }
+
+  /** Gives the context back. */
+  close(): void {
+    this.storage.disable();
   }
 
   /** Runs `fn` as the load `link`. */
@@ -58,6 +65,15 @@ export function wouldDeadlock(from: ChainLink, target: Awaited): boolean {
     open.push(...awaited.link.waitsFor.keys());
   }
   return false;
+}
+
+/** The same, as the load guard sees it. */
+export function awaitedBy({ waitsFor, finished }: ChainLink): readonly Awaiting[] {
+  if (finished) return [];
+  return [...waitsFor.keys()].map(({ ticket, link }) => {
+    if (ticket?.waiting === true) return ticket;
+    return link?.finished === false ? link.slot : undefined;
+  });
 }
 
 /** One more call inside `link` waits for `flight`, or one less. */

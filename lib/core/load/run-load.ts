@@ -9,7 +9,7 @@ import type { Request } from '../request.js';
 export type LoadResult =
   | { readonly kind: 'value'; readonly value: unknown; readonly wishes: LoadWishes; readonly took: number }
   | { readonly kind: 'notModified'; readonly wishes: LoadWishes; readonly took: number }
-  | { readonly kind: 'error'; readonly error: unknown; readonly took: number }
+  | { readonly kind: 'error'; readonly error: unknown; readonly wishes: LoadWishes; readonly took: number }
   | { readonly kind: 'timeout'; readonly took: number }
   | { readonly kind: 'aborted'; readonly took: number };
 
@@ -22,6 +22,8 @@ export interface RunningLoad {
 export interface LoadSurroundings {
   readonly runtime: Runtime;
   readonly chain: LoadChain;
+  /** Leaves what belongs to the caller that happens to lead. */
+  readonly outside: <R>(run: () => R) => R;
   readonly slot: Slot | undefined;
   /** The load around it; undefined starts a new chain. */
   readonly parent: ChainLink | undefined;
@@ -64,14 +66,16 @@ export function runLoad(request: Request, around: LoadSurroundings): RunningLoad
     const stop: Cancel = runtime.timers.after(policy.loadTimeout, () =>
       letGo('timeout', new DOMException('loadTimeout', 'TimeoutError')),
     );
-    callLoader(request, chain, link, context).then(
-      (value) => {
-        if (!link.finished) end((took) => outcomeOf(value, context, took));
-      },
-      (error: unknown) => {
-        if (!link.finished) end((took) => ({ kind: 'error', error, took }));
-      },
-    );
+    around
+      .outside(() => callLoader(request, chain, link, context))
+      .then(
+        (value) => {
+          if (!link.finished) end((took) => outcomeOf(value, context, took));
+        },
+        (error: unknown) => {
+          if (!link.finished) end((took) => ({ kind: 'error', error, wishes: context.wishes, took }));
+        },
+      );
   });
   return { result, abort: (reason) => letGo('aborted', reason) };
 }
@@ -93,5 +97,5 @@ function outcomeOf(value: unknown, context: RunningLoadContext, took: number): L
   if (value !== NOT_MODIFIED) return { kind: 'value', value, wishes, took };
   if (context.keeps) return { kind: 'notModified', wishes, took };
   const error = new ConfigurationError(`The load of ${context.key} returned another load's notModified().`);
-  return { kind: 'error', error, took };
+  return { kind: 'error', error, wishes, took };
 }

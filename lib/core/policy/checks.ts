@@ -15,6 +15,7 @@ export interface Check {
   fn(name: string): UserFunction | undefined;
   oneOf<V extends string>(name: string, values: readonly [V, ...V[]]): V;
   flag(name: string): boolean;
+  text(name: string, fallback: string): string;
   classes(name: string): readonly Class[];
   serializer(name: string): Serializer | undefined;
 }
@@ -47,6 +48,10 @@ export function checkers(given: Readonly<Record<string, unknown>>, where: string
     flag(name) {
       const value = given[name] ?? false;
       return typeof value === 'boolean' ? value : fail(name, 'true or false');
+    },
+    text(name, fallback) {
+      const value = given[name] ?? fallback;
+      return typeof value === 'string' && value !== '' ? value : fail(name, 'a text');
     },
     classes(name) {
       const value = given[name] ?? [];

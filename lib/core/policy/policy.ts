@@ -74,6 +74,16 @@ export interface Policy<T = unknown, A extends readonly unknown[] = readonly unk
   readonly fallback?: (error: unknown, ...args: A) => T | Promise<T>;
   /** A value that can't be stored faithfully rejects, or is delivered and not stored. @default 'error' */
   readonly onUncacheable?: 'error' | 'bypass';
+  /**
+   * Names under which `invalidateTags` and `expireTags` reach this entry, known before the load. At most 16 an entry,
+   * `valueTags` and `ctx.tags` included. @default none
+   */
+  readonly tags?: readonly string[] | ((...args: A) => readonly string[]);
+  /**
+   * The same, known only from the value. An invalidation of such a tag during the load, or in the 2 s before it, keeps the
+   * value from being stored. Not called for null and undefined. @default none
+   */
+  readonly valueTags?: (value: NonNullable<T>, ...args: A) => readonly string[];
   /** The class whose instances the value holds, or a map of paths such as `{ 'items[].price': Decimal }`. @default none */
   readonly type?: TypeOption;
   /** Error classes that travel between processes as themselves. @default none, HttpExceptions always do */
@@ -82,6 +92,8 @@ export interface Policy<T = unknown, A extends readonly unknown[] = readonly unk
   readonly serializer?: Serializer;
   /** `true`: all callers share one deep-frozen value instead of owning a copy each. @default false */
   readonly shared?: boolean;
+  /** The pool of the load guard that its loads belong to, one of `loads.pools`. @default 'default', the one of `loads` itself */
+  readonly pool?: string;
   /** A key part of this entry instead of the module's `vary`; `false` opts out. @default the module's */
   readonly vary?: KeyPart | (() => KeyPart) | false;
 }

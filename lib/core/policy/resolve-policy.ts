@@ -1,8 +1,10 @@
 import { resolveTypes } from '../codec/index.js';
 import { milliseconds } from '../duration.js';
 import { ConfigurationError } from '../errors.js';
+import { DEFAULT_POOL } from '../guard/index.js';
 import { show } from '../show.js';
 import { checkers, type Check } from './checks.js';
+import { tagIds } from '../tags.js';
 import { matcherOf } from './error-matcher.js';
 import type { Policy } from './policy.js';
 import type { ResolvedPolicy } from './resolved-policy.js';
@@ -16,12 +18,13 @@ const YEAR = 365 * 24 * 3_600_000;
 const DEFAULT_NEGATIVE_TTL = 10_000;
 
 /** Options whose capability is not part of this version. A falsy value asks for nothing and passes. */
-const NOT_YET: readonly string[] = ['tags', 'valueTags', 'pool', 'compress', 'l1'];
+const NOT_YET: readonly string[] = ['compress', 'l1'];
 
 /**
  * Validates `policy` over `defaults` and fills in what is missing.
  * @param where what the policy belongs to, for messages: `ProductsService.findOne`
  * @param warn takes advice about values that are allowed but probably not meant
+ * @param alsoKnown options that stand beside the policy's, for messages
  * @throws ConfigurationError naming `where`, the option and the value received
  */
 export function resolvePolicy(
@@ -29,8 +32,9 @@ export function resolvePolicy(
   defaults: AnyPolicy | undefined,
   where: string,
   warn: (message: string) => void = () => undefined,
+  alsoKnown: readonly string[] = [],
 ): ResolvedPolicy {
-  const given = merge(policy, defaults, where);
+  const given = merge(policy, defaults, where, alsoKnown);
   const check = checkers(given, where);
   const { ttl, ttlOf } = resolveTtl(given['ttl'], check, where, warn);
   const stale = check.duration('stale', 0);
@@ -67,10 +71,13 @@ export function resolvePolicy(
     onRedisDown: check.oneOf('onRedisDown', ['load', 'error']),
     fallback: check.fn('fallback'),
     onUncacheable: check.oneOf('onUncacheable', ['error', 'bypass']),
+    tags: resolveTags(given['tags'], check, where),
+    valueTags: check.fn('valueTags'),
     types: resolveTypesOf(given['type'], where),
     errors: check.classes('errors'),
     serializer: check.serializer('serializer'),
     shared: check.flag('shared'),
+    pool: check.text('pool', DEFAULT_POOL),
     vary: given['vary'],
   };
 }
@@ -102,10 +109,13 @@ const KNOWN = new Set([
     'onRedisDown',
     'fallback',
     'onUncacheable',
+    'tags',
+    'valueTags',
     'type',
     'errors',
     'serializer',
     'shared',
+    'pool',
     'vary',
   ],
 ]);
@@ -114,6 +124,7 @@ function merge(
   policy: AnyPolicy | undefined,
   defaults: AnyPolicy | undefined,
   where: string,
+  alsoKnown: readonly string[],
 ): Record<string, unknown> {
   const given: Record<string, unknown> = {};
   for (const source of [defaults, policy]) {
@@ -125,14 +136,14 @@ function merge(
     }
     for (const [name, value] of Object.entries(source)) {
       if (value === undefined) continue;
-      checkName(name, value, where);
+      checkName(name, value, where, alsoKnown);
       given[name] = value;
     }
   }
   return given;
 }
 
-function checkName(name: string, value: unknown, where: string): void {
+function checkName(name: string, value: unknown, where: string, alsoKnown: readonly string[]): void {
   if (KNOWN.has(name)) return;
   if (NOT_YET.includes(name)) {
     if (value === false) return;
@@ -141,7 +152,7 @@ function checkName(name: string, value: unknown, where: string): void {
     );
   }
   throw new ConfigurationError(
-    `${where}: unknown option ${show(name)} (${show(value)}). Known: ${[...KNOWN].join(', ')}.`,
+    `${where}: unknown option ${show(name)} (${show(value)}). Known: ${[...alsoKnown, ...KNOWN].join(', ')}.`,
   );
 }
 
@@ -164,6 +175,11 @@ function resolveTtl(
   if (resolved > YEAR)
     warn(`${where}: ttl ${show(ttl)} is over a year; is the unit right? Numbers are milliseconds.`);
   return { ttl: resolved, ttlOf: undefined };
+}
+
+function resolveTags(tags: unknown, check: Check, where: string): ResolvedPolicy['tags'] {
+  if (tags === undefined || typeof tags === 'function') return check.fn('tags');
+  return tagIds(tags, `${where}: tags`);
 }
 
 function resolveJitter(jitter: unknown, where: string): ResolvedPolicy['jitter'] {

@@ -30,9 +30,14 @@ export interface ResolvedPolicy {
   readonly onRedisDown: 'load' | 'error';
   readonly fallback: ((error: unknown, ...args: readonly unknown[]) => unknown) | undefined;
   readonly onUncacheable: 'error' | 'bypass';
+  /** Ids of tags, or what computes the tags. Undefined: none. */
+  readonly tags: readonly string[] | ((...args: readonly unknown[]) => unknown) | undefined;
+  readonly valueTags: ((value: unknown, ...args: readonly unknown[]) => unknown) | undefined;
   readonly types: TypeMap | undefined;
   readonly errors: readonly Class[];
   readonly serializer: Serializer | undefined;
   readonly shared: boolean;
+  /** Whether it is the name of a pool is for the cache to say. */
+  readonly pool: string;
   readonly vary: unknown;
 }

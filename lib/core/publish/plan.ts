@@ -14,22 +14,33 @@ import {
   type StoredEntry,
 } from '../entry/index.js';
 import { encodeValue } from '../codec/index.js';
-import { UncacheableValueError } from '../errors.js';
+import { ConfigurationError, UncacheableValueError } from '../errors.js';
 import type { ErrorNature } from '../flight/flight.js';
 import type { LoadResult } from '../load/index.js';
 import type { Random } from '../ports.js';
 import type { Request } from '../request.js';
 import { show } from '../show.js';
+import { lateTags } from './late-tags.js';
+
+interface PlannedValue {
+  readonly kind: 'value';
+  readonly payload: Payload;
+  readonly store: Draft | undefined;
+  /** Tags came to light only with the value. */
+  readonly hasLateTags: boolean;
+  /** Since when the value is current, epoch ms; undefined: since the load's end. */
+  readonly asOf: number | undefined;
+}
+
+interface PlannedError {
+  readonly kind: 'error';
+  readonly error: unknown;
+  readonly nature: ErrorNature;
+  readonly store: Draft | undefined;
+}
 
 /** What a load's result is to its callers, and to the store. */
-export type Plan =
-  | { readonly kind: 'value'; readonly payload: Payload; readonly store: Draft | undefined }
-  | {
-      readonly kind: 'error';
-      readonly error: unknown;
-      readonly nature: ErrorNature;
-      readonly store: Draft | undefined;
-    };
+export type Plan = PlannedValue | PlannedError;
 
 /** An entry that is to be written. */
 export interface Draft {
@@ -38,6 +49,11 @@ export interface Draft {
   readonly life: Life;
   /** This entry stays as it is and gets a new life (`notModified`). */
   readonly kept: StoredEntry | undefined;
+  /** Ids of the tags that were not known before the load. */
+  readonly tags: readonly string[];
+  /** Since when the value is current, epoch ms; undefined: since the load's end. */
+  readonly asOf: number | undefined;
+  readonly sourceVersion: number;
 }
 
 export interface Planning {
@@ -49,59 +65,75 @@ export interface Planning {
 
 type Loaded = Extract<LoadResult, { kind: 'value' | 'notModified' | 'error' }>;
 
-/** Decides what becomes of a load's result. `stale` is the entry that the load was to replace. */
+/**
+ * Decides what becomes of a load's result. `stale` is the entry that the load was to replace, `early` are the ids of the tags
+ * known before it.
+ */
 export function planFor(
   result: Loaded,
   request: Request,
   stale: StoredEntry | undefined,
+  early: readonly string[],
   by: Planning,
 ): Plan {
   try {
-    return plan(result, request, stale, by);
+    const before = { request, stale, early };
+    if (result.kind === 'error') return planError(result, before, by);
+    return result.kind === 'notModified' ? planKept(result, before, by) : planValue(result, before, by);
   } catch (error) {
     // Whatever a user's object does when it is looked at: the load has ended, and its lease must too.
-    return { kind: 'error', error, nature: 'failure', store: undefined };
+    const nature = error instanceof ConfigurationError ? 'final' : 'failure';
+    return { kind: 'error', error, nature, store: undefined };
   }
 }
 
-function plan(result: Loaded, request: Request, stale: StoredEntry | undefined, by: Planning): Plan {
-  if (result.kind === 'error') return planError(result.error, request, stale, by);
-  if (result.kind === 'notModified') return planKept(result, request, stale, by);
-  return planValue(result.value, result, request, stale, by);
+/** What was there before the load. */
+interface Before {
+  readonly request: Request;
+  readonly stale: StoredEntry | undefined;
+  readonly early: readonly string[];
 }
 
 function planValue(
-  value: unknown,
-  { wishes }: Extract<Loaded, { kind: 'value' }>,
-  request: Request,
-  stale: StoredEntry | undefined,
+  { value, wishes }: Extract<Loaded, { kind: 'value' }>,
+  { request, stale, early }: Before,
   by: Planning,
 ): Plan {
   const { policy } = request;
   const wanted = asUserSays(value, wishes.skip, wishes.ttl, request, by);
   let payload: EncodedPayload;
+  const tags = lateTags(value, wishes, request, early, by.advice);
+  const { asOf, sourceVersion } = wishes;
+  const about = { hasLateTags: tags?.length !== 0, asOf };
   try {
     payload = encodePayload(value, policy);
   } catch (error) {
-    return planUncacheable(value, error, wanted.ttl <= 0, request, by);
+    return planUncacheable({ value, about }, error, wanted.ttl <= 0, request, by);
   }
   const life = fits(payload, request, by) ? lifeOf(wanted, request, stale, by) : undefined;
-  const store = life && { kind: wanted.kind, payload, life, kept: undefined };
-  return { kind: 'value', payload, store };
+  const draft = { kind: wanted.kind, payload, kept: undefined, asOf, sourceVersion };
+  const store = life && tags && { ...draft, life, tags };
+  return { kind: 'value', payload, store, ...about };
 }
 
 function planKept(
   { wishes }: Extract<Loaded, { kind: 'notModified' }>,
-  request: Request,
-  stale: StoredEntry | undefined,
+  { request, stale, early }: Before,
   by: Planning,
 ): Plan {
   // The context gives the mark out only where a stale entry is held.
   const kept = stale as StoredEntry;
-  const { payload } = kept;
-  const wanted = asUserSays(payload.read(request.policy), wishes.skip, wishes.ttl, request, by);
+  const { payload, header } = kept;
+  const value = payload.read(request.policy);
+  const wanted = asUserSays(value, wishes.skip, wishes.ttl, request, by);
+  const before = header.tags.map(({ id }) => id);
+  const tags = lateTags(value, wishes, request, early, by.advice, before);
   const life = drawLife('value', wanted.ttl, request.policy, by.random.next());
-  return { kind: 'value', payload, store: life && { kind: 'value', payload, life, kept } };
+  const sourceVersion = Math.max(wishes.sourceVersion, header.sourceVersion);
+  const { asOf } = wishes;
+  const draft = { kind: 'value', payload, kept, asOf, sourceVersion } as const;
+  const store = life && tags && { ...draft, life, tags };
+  return { kind: 'value', payload, store, hasLateTags: tags?.length !== 0, asOf };
 }
 
 /** How a value is to be kept. A ttl of 0 or less: not at all. */
@@ -166,14 +198,14 @@ function verdict(answer: unknown, name: string): boolean {
 }
 
 function planUncacheable(
-  value: unknown,
+  { value, about }: { readonly value: unknown; readonly about: Pick<PlannedValue, 'hasLateTags' | 'asOf'> },
   cause: unknown,
   unwanted: boolean,
   request: Request,
   by: Planning,
 ): Plan {
   const { policy } = request;
-  const shared: Plan = { kind: 'value', payload: new SharedPayload(value), store: undefined };
+  const shared: Plan = { kind: 'value', payload: new SharedPayload(value), store: undefined, ...about };
   if (unwanted) return shared;
   const error = uncacheable(cause, policy.where);
   if (policy.onUncacheable === 'error') return { kind: 'error', error, nature: 'final', store: undefined };
@@ -199,7 +231,11 @@ export function uncacheable(cause: unknown, where: string): UncacheableValueErro
   );
 }
 
-function planError(error: unknown, request: Request, stale: StoredEntry | undefined, by: Planning): Plan {
+function planError(
+  { error, wishes }: Extract<Loaded, { kind: 'error' }>,
+  { request, stale, early }: Before,
+  by: Planning,
+): Plan {
   const { policy } = request;
   if (!isAnswer(error, request, by)) return { kind: 'error', error, nature: 'failure', store: undefined };
   const answer = { kind: 'error', error, nature: 'answer', store: undefined } as const;
@@ -210,7 +246,10 @@ function planError(error: unknown, request: Request, stale: StoredEntry | undefi
     if (!isFaithful(packed)) throw new Error('neither an HttpException nor a class listed in `errors`');
     const { codec, bytes } = encodeValue(packed);
     const payload = new EncodedPayload(codec, bytes, undefined);
-    return { ...answer, store: { kind: 'error', payload, life, kept: undefined } };
+    const tags = lateTags(undefined, wishes, request, early, by.advice) ?? [];
+    const { asOf, sourceVersion } = wishes;
+    const store = { kind: 'error', payload, life, kept: undefined, tags, asOf, sourceVersion } as const;
+    return { ...answer, store };
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
     by.advice.once(

@@ -1,50 +1,89 @@
-import { encodeHeader, type EntryHeader } from '../entry/index.js';
+import type { Baseline, Baselines } from '../coherence/index.js';
+import { encodeHeader, type EntryTag } from '../entry/index.js';
 import type { Counters, EventBus } from '../events/index.js';
 import type { StoreGate } from '../gate/index.js';
 import type { EntryKey } from '../keys/index.js';
 import type { Lease } from '../load/index.js';
 import type { Request } from '../request.js';
+import type { CommitReply } from '../store.js';
+import type { Variants } from '../variants.js';
 import type { Draft } from './plan.js';
 
-/** What the store said of a write. `unknown`: it did not answer, the value may or may not be there. */
-export type PublishResult = 'stored' | 'fenced' | 'unknown';
+/**
+ * What the store said of a write. `older`: a greater source version is stored, the lease is still held. `unknown`: it did
+ * not answer, or nothing was to be written.
+ */
+export type PublishResult = 'stored' | 'fenced' | 'older' | 'unknown';
+
+/** How the load went: store times, and how long it took, ms. */
+export interface Loaded {
+  readonly start: number;
+  readonly end: number;
+  readonly took: number;
+}
+
+/** What a publication stands on. */
+export interface Ground {
+  readonly baseline: Baseline;
+  /** The entry that the load replaces because it was unusable. */
+  readonly rejectedId: string;
+}
+
+interface Writing {
+  readonly lease: Lease;
+  readonly draft: Draft;
+  readonly head: Buffer;
+  readonly hardMs: number;
+  readonly rejectedId: string;
+}
+
+/** What an entry consists of besides its draft. */
+interface Making {
+  readonly id: string;
+  readonly loaded: Loaded;
+  readonly epoch: number;
+  readonly tags: readonly EntryTag[];
+}
 
 /** Writes entries under a lease, or without one where the policy says so. */
 export class Publisher {
   constructor(
     private readonly gate: StoreGate,
+    private readonly baselines: Baselines,
+    private readonly variants: Variants,
     private readonly events: EventBus,
     private readonly counters: Counters,
   ) {}
 
-  /** Publishes under the lease. `serverNow` is the store time of the load's end. */
+  /**
+   * Publishes under the lease. What the entry depends on is asked about at the same time: an entry that does not count any
+   * more is one that nobody will be served, but who joined its load since must hear of it.
+   */
   async publish(
     request: Request,
     lease: Lease,
     draft: Draft,
-    cost: number,
-    serverNow: number,
+    { baseline, rejectedId }: Ground,
+    loaded: Loaded,
   ): Promise<PublishResult> {
-    const { key } = request;
-    const head = this.head(key, draft, lease.token, lease.grantedAt, cost, serverNow);
-    const { hard } = draft.life;
+    const hardMs = remaining(draft, loaded.end);
+    if (hardMs <= 0) return this.giveUp(request, lease, draft, baseline);
     try {
-      if (draft.kept && head.length === draft.kept.headLength) {
-        const entryId = draft.kept.header.id;
-        const touched = await this.gate.write('touch', () =>
-          this.gate.store.touch(key, { token: lease.token, entryId, head, hardMs: hard }),
-        );
-        if (touched !== 'gone') return this.tell(request, touched === 'fenced' ? 'fenced' : 'stored');
-      }
-      const bytes = Buffer.concat([head, draft.payload.bytes]);
-      const reply = await this.gate.write('commit', () =>
-        this.gate.store.commit(key, { token: lease.token, bytes, hardMs: hard }),
-      );
-      if (reply === 'missing') {
-        this.tell(request, 'skipped');
-        return 'unknown';
-      }
-      return this.tell(request, reply === 'fenced' ? 'fenced' : 'stored');
+      const found = this.tagsOf(request, draft, baseline, loaded, hardMs);
+      // Not awaited in vain: a call made after this load must not be sent before its publication.
+      const tags = 'then' in found ? await found : found;
+      if (tags === undefined) return await this.revoke(request, lease);
+      const made = { id: lease.token, loaded, epoch: baseline.epoch, tags };
+      const head = this.head(request.key, draft, made);
+      const [written, looked] = await Promise.allSettled([
+        this.write(request.key, { lease, draft, head, hardMs, rejectedId }),
+        this.baselines.holds(request, baseline, hardMs),
+      ]);
+      // Either of them is enough to know.
+      if (isAnswered(written, 'fenced') || isAnswered(looked, false)) return this.tell(request, 'fenced');
+      if (isAnswered(written, 'older')) return this.skip(request, 'older');
+      if (isAnswered(written, 'missing') || !isAnswered(looked, true)) return this.skip(request, 'unknown');
+      return written.status === 'fulfilled' ? this.tell(request, 'stored') : this.skip(request, 'unknown');
     } catch {
       this.tell(request, 'skipped');
       return 'unknown';
@@ -56,14 +95,20 @@ export class Publisher {
     request: Request,
     draft: Draft,
     id: string,
-    cost: number,
-    serverNow: number,
+    baseline: Baseline,
+    loaded: Loaded,
   ): Promise<void> {
     const { key } = request;
-    const head = this.head(key, draft, id, serverNow - cost, cost, serverNow);
-    const bytes = Buffer.concat([head, draft.payload.bytes]);
+    const hardMs = remaining(draft, loaded.end);
     try {
-      await this.gate.write('write', () => this.gate.store.write(key, bytes, draft.life.hard));
+      const tags = hardMs > 0 ? await this.tagsOf(request, draft, baseline, loaded, hardMs) : undefined;
+      if (tags === undefined) {
+        this.tell(request, 'skipped');
+        return;
+      }
+      const head = this.head(key, draft, { id, loaded, epoch: baseline.epoch, tags });
+      const bytes = Buffer.concat([head, draft.payload.bytes]);
+      await this.gate.write('write', key, () => this.gate.store.write(key, bytes, hardMs));
       this.tell(request, 'stored');
     } catch {
       this.tell(request, 'skipped');
@@ -71,21 +116,26 @@ export class Publisher {
   }
 
   /** The bytes before the payload. */
-  head(key: EntryKey, draft: Draft, id: string, loadStart: number, cost: number, serverNow: number): Buffer {
-    const header: EntryHeader = {
-      kind: draft.kind,
-      codec: draft.payload.codec,
-      softAt: serverNow + draft.life.ttl,
-      loadStart,
-      sourceVersion: 0,
+  head(key: EntryKey, draft: Draft, { id, loaded, epoch, tags }: Making): Buffer {
+    const { kind, payload, life, sourceVersion } = draft;
+    const bornAt = bornOf(draft, loaded.end);
+    return encodeHeader({
+      kind,
+      codec: payload.codec,
+      softAt: bornAt + life.ttl,
+      loadStart: loaded.start,
+      sourceVersion,
       id,
-      cost,
-      ttl: draft.life.ttl,
-      hard: draft.life.hard,
+      size: payload.bytes.length,
+      cost: loaded.took,
+      bornAt,
+      ttl: life.ttl,
+      hard: life.hard,
+      epoch,
       digest: key.digest,
-      ...(draft.payload.serializer !== undefined && { serializer: draft.payload.serializer }),
-    };
-    return encodeHeader(header);
+      tags,
+      ...(payload.serializer !== undefined && { serializer: payload.serializer }),
+    });
   }
 
   tell<R extends 'stored' | 'fenced' | 'skipped'>(request: Pick<Request, 'key' | 'name'>, result: R): R {
@@ -101,4 +151,77 @@ export class Publisher {
     }
     return result;
   }
+
+  /** The tags the entry gets; undefined: a late one was invalidated within the load. Waits for nothing where it need not. */
+  private tagsOf(
+    { name, key }: Request,
+    draft: Draft,
+    baseline: Baseline,
+    loaded: Loaded,
+    hardMs: number,
+  ): readonly EntryTag[] | Promise<readonly EntryTag[] | undefined> {
+    const known = new Set(baseline.tags.map(({ id }) => id));
+    const late = draft.tags.filter((id) => !known.has(id));
+    if (late.length === 0 && this.variants.covers(name, key.variant, hardMs)) return baseline.tags;
+    return Promise.all([
+      late.length === 0 ? [] : this.baselines.addLate(late, loaded, hardMs),
+      this.variants.cover(name, key.variant, hardMs),
+    ]).then(([added]) => added && [...baseline.tags, ...added]);
+  }
+
+  private async write(
+    key: EntryKey,
+    { lease, draft, head, hardMs, rejectedId }: Writing,
+  ): Promise<CommitReply> {
+    const { gate } = this;
+    const { token } = lease;
+    const { kept, payload } = draft;
+    if (kept && head.length === kept.headLength) {
+      const touch = { token, entryId: kept.header.id, head, hardMs };
+      const touched = await gate.write('touch', key, () => gate.store.touch(key, touch));
+      if (touched !== 'gone') return touched;
+    }
+    const commit = { token, bytes: Buffer.concat([head, payload.bytes]), hardMs, rejectedId };
+    return gate.write('commit', key, () => gate.store.commit(key, commit));
+  }
+
+  private skip<R extends PublishResult>(request: Request, result: R): R {
+    this.tell(request, 'skipped');
+    return result;
+  }
+
+  /** A tag or the whole was invalidated since the load began: as if the lease had been taken. */
+  private async revoke(request: Request, { token }: Lease): Promise<'fenced'> {
+    this.tell(request, 'fenced');
+    await this.gate.release(request.key, { token, outcome: '' }).catch(() => false);
+    return 'fenced';
+  }
+
+  /** Its life is over already (`asOf`). */
+  private async giveUp(
+    request: Request,
+    { token }: Lease,
+    draft: Draft,
+    baseline: Baseline,
+  ): Promise<PublishResult> {
+    this.tell(request, 'skipped');
+    const [released, looked] = await Promise.allSettled([
+      this.gate.release(request.key, { token, outcome: '' }),
+      draft.tags.length > 0 ? false : this.baselines.holds(request, baseline, 0),
+    ]);
+    return isAnswered(released, false) || isAnswered(looked, false) ? 'fenced' : 'unknown';
+  }
+}
+
+function isAnswered<T>(result: PromiseSettledResult<T>, answer: T): boolean {
+  return result.status === 'fulfilled' && result.value === answer;
+}
+
+function bornOf({ asOf }: Draft, end: number): number {
+  return Math.min(asOf ?? end, end);
+}
+
+/** How long the store is to keep it, ms, from the load's end. */
+function remaining(draft: Draft, end: number): number {
+  return draft.life.hard - (end - bornOf(draft, end));
 }

@@ -8,19 +8,23 @@ export const BRAND: unique symbol = Symbol.for('nestjs-stampede-cache.service') 
 /** How a wrapped method reaches its cache, also that of another copy of this package. */
 export const CALL: unique symbol = Symbol.for('nestjs-stampede-cache.call') as never;
 
-/** What a wrapped method needs of a service. */
-export interface CachedCaller {
+/** What an instance can be attached to. */
+export interface Attachable {
   readonly [BRAND]: true;
-  /** After its end another cache may take the instance over. */
+  /** After its end another application may take the instance over. */
   readonly closed: boolean;
+}
+
+/** What a wrapped method needs of a service. */
+export interface CachedCaller extends Attachable {
   [CALL](declaration: CachedDeclaration, host: object, args: readonly unknown[]): unknown;
 }
 
 /**
- * Which caches an instance uses, by property. The instances themselves stay untouched, frozen ones and their `Reflect.ownKeys`
+ * What an instance is attached to, by property. The instances themselves stay untouched, frozen ones and their `Reflect.ownKeys`
  * included, and an instance that dies takes its line along.
  */
-const attached = new WeakMap<object, Map<symbol, CachedCaller>>();
+const attached = new WeakMap<object, Map<symbol, Attachable>>();
 const madeByNest = new WeakSet<object>();
 
 const NEST = Symbol.for('nestjs-stampede-cache.made-by-nest');
@@ -32,36 +36,50 @@ const propertyOf = (cache: string | undefined): symbol =>
  * Lets Nest hand the cache to every instance of the class. Optional: without the module the instance comes up without one.
  */
 export function injectCache(prototype: object, cache: string | undefined): void {
-  injectOnce(prototype, propertyOf(cache), getCacheLinkToken(cache), accept);
-  // Always there for what Nest makes: tells a forgotten module from a plain `new` in a test.
-  injectOnce(prototype, NEST, ModuleRef, (instance) => void madeByNest.add(instance));
+  injectInto(prototype, propertyOf(cache), getCacheLinkToken(cache));
 }
 
 /** The service behind an instance's wrapped methods, if any. */
 export function callerOf(instance: unknown, cache: string | undefined): CachedCaller | undefined {
-  if (typeof instance !== 'object' || instance === null) return undefined;
-  return attached.get(instance)?.get(propertyOf(cache));
+  // Only services are attached to a property of this name.
+  return attachedTo(instance, propertyOf(cache)) as CachedCaller | undefined;
 }
 
 /** Attaches a service; one that is at work already keeps the instance. */
 export function attach(instance: object, cache: string | undefined, service: unknown): void {
-  // By property and not by the map above: the class may have been decorated by another copy of this package.
-  Reflect.set(instance, propertyOf(cache), service, instance);
+  attachTo(instance, propertyOf(cache), service);
 }
 
 export function isMadeByNest(instance: unknown): boolean {
   return typeof instance === 'object' && instance !== null && madeByNest.has(instance);
 }
 
+/** Lets Nest hand what `token` stands for to every instance of the class, if there is such a thing. */
+export function injectInto(prototype: object, property: symbol, token: string): void {
+  injectOnce(prototype, property, token, accept);
+  // Always there for what Nest makes: tells a forgotten module from a plain `new` in a test.
+  injectOnce(prototype, NEST, ModuleRef, (instance) => void madeByNest.add(instance));
+}
+
+export function attachedTo(instance: unknown, property: symbol): Attachable | undefined {
+  if (typeof instance !== 'object' || instance === null) return undefined;
+  return attached.get(instance)?.get(property);
+}
+
+export function attachTo(instance: object, property: symbol, value: unknown): void {
+  // By property and not by the map above: the class may have been decorated by another copy of this package.
+  Reflect.set(instance, property, value, instance);
+}
+
 function accept(instance: object, value: unknown, property: symbol): void {
-  if (!isCaller(value)) return;
+  if (!isAttachable(value)) return;
   const known = attached.get(instance);
   if (known === undefined) return void attached.set(instance, new Map([[property, value]]));
   if (known.get(property)?.closed !== false) known.set(property, value);
 }
 
-function isCaller(value: unknown): value is CachedCaller {
-  return typeof value === 'object' && value !== null && (value as Partial<CachedCaller>)[BRAND] === true;
+function isAttachable(value: unknown): value is Attachable {
+  return typeof value === 'object' && value !== null && (value as Partial<Attachable>)[BRAND] === true;
 }
 
 /** An accessor, so that nothing is written onto the instance; once on a chain, for `Inject` would add to it each time. */

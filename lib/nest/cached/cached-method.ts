@@ -1,6 +1,6 @@
 import { isObservable } from 'rxjs';
 import { ConfigurationError, UncacheableArgumentError, UncacheableValueError } from '../../core/errors.js';
-import { encodeArgs, UnencodableKeyPart, type EntryKey, type Key } from '../../core/keys/index.js';
+import { encodeArgs, UnencodableKeyPart, variantOf, type EntryKey, type Key } from '../../core/keys/index.js';
 import {
   resolvePolicy,
   type AnyPolicy,
@@ -9,13 +9,15 @@ import {
 } from '../../core/policy/index.js';
 import type { Requests } from '../../core/requests.js';
 import { show } from '../../core/show.js';
+import { isThenable } from '../is-thenable.js';
 import { asFlag } from '../options/as-flag.js';
+import { resolveHttp } from '../route/resolve-http.js';
 import { declarationFor, describeMethod, type CachedDeclaration, type ClassLike } from './declaration.js';
 
 /** Options of `@Cached` that are not part of the policy. */
-const OWN = ['key', 'name', 'cache', 'when'] as const;
+const OWN = ['key', 'name', 'version', 'cache', 'when', 'http'] as const;
 /** Options whose capability is not part of this version. */
-const NOT_YET = ['refresh', 'warm', 'version', 'http'] as const;
+const NOT_YET = ['refresh', 'warm'] as const;
 
 type KeyFunction = (this: object | undefined, ...args: readonly unknown[]) => Key;
 type WhenFunction = (this: object | undefined, ...args: readonly unknown[]) => boolean;
@@ -24,6 +26,10 @@ type WhenFunction = (this: object | undefined, ...args: readonly unknown[]) => b
 export class CachedMethod {
   readonly where: string;
   readonly name: string;
+  /** As it was given, as text. */
+  readonly version: string | undefined;
+  /** What its keys carry of the version. */
+  readonly variant: string;
   readonly policy: ResolvedPolicy;
   /**
    * Another `@Cached` method overrides this one, so that only its `super.method()` comes here: inside its load, whose entry
@@ -45,19 +51,31 @@ export class CachedMethod {
     this.where = describeMethod(host, declaration.method);
     const reached = declarationFor(host.prototype, declaration.method);
     this.isCovered = reached !== undefined && reached !== declaration;
-    const { key, name, when, policy } = read(declaration, this.where);
+    const { key, name, version, when, policy } = read(declaration, this.where);
     this.key = key;
     this.when = when;
     this.name = name ?? defaultName(declaration, host, this.where);
+    this.version = version === undefined ? undefined : String(version);
+    this.variant = variantOf(version);
     // What the module's own ttl looks like is told of once, and not at every method that has none.
     const about = policy.ttl === undefined ? `${this.where}: ttl ` : undefined;
-    this.policy = resolvePolicy(policy, defaults, this.where, (message) => {
+    const tell = (message: string): void => {
       if (about === undefined || !message.startsWith(about)) warn(message);
-    });
+    };
+    this.policy = resolvePolicy(policy, defaults, this.where, tell, OWN);
+    requests.checkPool(this.policy);
+  }
+
+  get hasKey(): boolean {
+    return this.key !== undefined;
+  }
+
+  get hasWhen(): boolean {
+    return this.when !== undefined;
   }
 
   /** Whether this call is cached at all. */
-  applies(instance: object, args: readonly unknown[]): boolean {
+  applies(instance: object | undefined, args: readonly unknown[]): boolean {
     return (
       this.when === undefined || asFlag(this.when.apply(instance, args as unknown[]), `${this.where}: when()`)
     );
@@ -92,13 +110,25 @@ export class CachedMethod {
   keyOf(instance: object | undefined, args: readonly unknown[], call: ResolvedCall): EntryKey {
     const vary = this.requests.vary(call, this.policy, this.where);
     if (this.key !== undefined) {
-      const where = `${this.where}: key()`;
-      return this.requests.keyOf(this, vary, this.key.apply(instance, args as unknown[]), where);
+      return this.requests.keyOf(this, vary, this.askKey(this.key, instance, args), `${this.where}: key()`);
     }
     try {
       return this.requests.keyOfArgs(this, vary, args, this.where);
     } catch (error) {
       throw this.namingTheArgument(error, args);
+    }
+  }
+
+  /** @throws ConfigurationError where the function failed for want of an instance, which it may see as `this` */
+  private askKey(key: KeyFunction, instance: object | undefined, args: readonly unknown[]): Key {
+    if (instance !== undefined) return key.apply(instance, args as unknown[]);
+    try {
+      return key.apply(undefined, args as unknown[]);
+    } catch (cause) {
+      throw new ConfigurationError(
+        `${this.where}: key() failed without an instance, of which ${this.host.name} has none for all (${show(cause)}). Name one: of(instance, …).`,
+        { cause },
+      );
     }
   }
 
@@ -123,14 +153,15 @@ export class CachedMethod {
 interface Read {
   readonly key: KeyFunction | undefined;
   readonly name: string | undefined;
+  readonly version: string | number | undefined;
   readonly when: WhenFunction | undefined;
   readonly policy: AnyPolicy;
 }
 
-function read({ options }: CachedDeclaration, where: string): Read {
+function read({ options, decorator = '@Cached' }: CachedDeclaration, where: string): Read {
   if (typeof options !== 'object' || options === null) {
     throw new ConfigurationError(
-      `${where}: @Cached takes options such as { ttl: '60s' }, received ${show(options)}.`,
+      `${where}: ${decorator} takes options such as { ttl: '60s' }, received ${show(options)}.`,
     );
   }
   const given: Record<string, unknown> = { ...options };
@@ -142,14 +173,16 @@ function read({ options }: CachedDeclaration, where: string): Read {
     }
     delete given[name];
   }
-  const { key, name, cache, when } = given;
+  const { key, name, version, cache, when, http } = given;
+  resolveHttp(http, where);
   checkFunction(key, `${where}: key`);
   checkFunction(when, `${where}: when`);
   checkText(name, `${where}: name`);
   checkText(cache, `${where}: cache`);
+  if (!isFiniteNumber(version)) checkText(version, `${where}: version`, 'a number, or ');
   for (const own of OWN) delete given[own];
   // The rest is judged where the policy is resolved; what stands here was just checked.
-  return { key, name, when, policy: given } as Read;
+  return { key, name, version, when, policy: given } as Read;
 }
 
 function checkFunction(value: unknown, what: string): void {
@@ -157,17 +190,17 @@ function checkFunction(value: unknown, what: string): void {
   throw new ConfigurationError(`${what} is a function of the method's arguments, received ${show(value)}.`);
 }
 
-function checkText(value: unknown, what: string): void {
+function checkText(value: unknown, what: string, or = ''): void {
   if (value === undefined || (typeof value === 'string' && value !== '')) return;
-  throw new ConfigurationError(`${what} is a text that is not empty, received ${show(value)}.`);
+  throw new ConfigurationError(`${what} is ${or}a text that is not empty, received ${show(value)}.`);
+}
+
+function isFiniteNumber(value: unknown): boolean {
+  return typeof value === 'number' && Number.isFinite(value);
 }
 
 /** The class of the instance, and the method. */
 function defaultName(declaration: CachedDeclaration, host: ClassLike, where: string): string {
   if (host.name !== '') return describeMethod(host, declaration.method);
   throw new ConfigurationError(`${where}: the class has no name of its own. Give @Cached a name.`);
-}
-
-function isThenable(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
 }

@@ -38,11 +38,16 @@ export class CachedMethods {
 
   /**
    * The cached method behind `of(host, name)`, and the instance that its key function sees as `this`.
+   * @param routeOf what marks a handler whose own calls are not cached
    * @throws ConfigurationError for what is not cached here
    */
-  find(host: unknown, name: string | symbol): { method: CachedMethod; instance: object | undefined } {
+  find(
+    host: unknown,
+    name: string | symbol,
+    routeOf: (prototype: object) => CachedDeclaration | undefined = () => undefined,
+  ): { method: CachedMethod; instance: object | undefined } {
     const prototype = this.prototypeOf(host, name);
-    const declaration = nearestDeclaration(prototype, name);
+    const declaration = nearestDeclaration(prototype, name) ?? routeOf(prototype);
     const where = describeMethod(classOf(prototype), name);
     if (declaration === undefined) throw new ConfigurationError(`of(): ${where} is not @Cached.`);
     const { cache } = declaration.options;
@@ -51,8 +56,13 @@ export class CachedMethods {
         `of(): ${where} is cached in ${describeCache(cache)} and not in ${describeCache(this.cache)}: inject that one's service.`,
       );
     }
-    const instance = typeof host === 'object' ? (host as object) : this.hosts.get(classOf(prototype));
+    const instance = typeof host === 'object' ? (host as object) : this.instanceOf(prototype);
     return { method: this.resolve(declaration, prototype), instance };
+  }
+
+  /** The one instance of a class, if the application has just one. */
+  instanceOf(prototype: object): object | undefined {
+    return this.hosts.get(classOf(prototype));
   }
 
   /** Entries are named after the class of the instance: a base class stands for the one class that extends it. */

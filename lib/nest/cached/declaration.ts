@@ -8,6 +8,8 @@ export interface CachedDeclaration {
   readonly declaredBy: ClassLike;
   readonly options: CachedOptions<object, AnyMethod>;
   readonly original: (this: unknown, ...args: readonly unknown[]) => unknown;
+  /** What it was written with, for messages. @default '@Cached' */
+  readonly decorator?: string;
 }
 
 /** Anything with a prototype and a name; it is never constructed here. */
@@ -74,6 +76,6 @@ function ownDeclared(prototype: object): Declared | undefined {
   return Object.getOwnPropertyDescriptor(prototype, DECLARED)?.value as Declared | undefined;
 }
 
-function parentOf(level: object): object | null {
+export function parentOf(level: object): object | null {
   return Object.getPrototypeOf(level) as object | null;
 }

@@ -1,31 +1,22 @@
-import 'reflect-metadata';
 import { Logger } from '@nestjs/common';
 import { LOG_CONTEXT } from '../stampede-cache.constants.js';
 import { CALL, callerOf, isMadeByNest } from './attachment.js';
 import type { CachedDeclaration } from './declaration.js';
+import { proxyOf } from './proxy-of.js';
 
-/**
- * The method as the class will have it. A Proxy: name, length and own properties are the original's. The metadata, which is kept by
- * function, is copied.
- */
+/** The method as the class will have it. */
 export function wrap(declaration: CachedDeclaration): CachedDeclaration['original'] {
   const { original, options } = declaration;
   const cache = options?.cache;
-  const wrapped = new Proxy(original, {
-    apply(method, host: unknown, args: unknown[]) {
-      const caller = callerOf(host, cache);
-      if (caller === undefined) {
-        if (isMadeByNest(host)) warnOnce(host as object, declaration);
-        return Reflect.apply(method, host, args);
-      }
-      // Only objects have callers.
-      return caller[CALL](declaration, host as object, args);
-    },
+  return proxyOf(original, (method, host, args) => {
+    const caller = callerOf(host, cache);
+    if (caller === undefined) {
+      if (isMadeByNest(host)) warnOnce(host as object, declaration);
+      return Reflect.apply(method, host, args);
+    }
+    // Only objects have callers.
+    return caller[CALL](declaration, host as object, args);
   });
-  for (const key of Reflect.getOwnMetadataKeys(original) as unknown[]) {
-    Reflect.defineMetadata(key, Reflect.getOwnMetadata(key, original), wrapped);
-  }
-  return wrapped;
 }
 
 /** Classes that were told of. */

@@ -1,4 +1,5 @@
 import { isObservable, Observable, Subscriber, type Observer, type Subscription } from 'rxjs';
+import { isThenable } from '../is-thenable.js';
 
 type Complain = (error: unknown) => void;
 type Next<T> = (value: T) => unknown;
@@ -54,8 +55,4 @@ export class SafeObservable<T> extends Observable<T> {
       this.complain(error);
     }
   }
-}
-
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
 }

@@ -2,6 +2,7 @@ import type { InjectionToken } from '@nestjs/common';
 import type { ModulesContainer } from '@nestjs/core';
 import { declarationsOf, type CachedDeclaration } from '../cached/declaration.js';
 import { classOf } from '../cached/cached-methods.js';
+import { evictionsOf, type EvictionDeclaration } from '../evict/eviction-declaration.js';
 
 type NestModule = ReturnType<ModulesContainer['get']> & object;
 type Wrapper = NestModule['providers'] extends Map<unknown, infer W> ? W : never;
@@ -9,7 +10,7 @@ type Wrapper = NestModule['providers'] extends Map<unknown, infer W> ? W : never
 /** How long an instance of a host lives: with the application, for one request, or for one consumer. */
 export type Life = 'static' | 'request' | 'transient';
 
-/** A provider or controller whose class has `@Cached` methods. */
+/** A provider or controller whose class has `@Cached` methods, or methods with evictions. */
 export interface Host {
   readonly token: InjectionToken;
   readonly module: string;
@@ -19,6 +20,7 @@ export interface Host {
   readonly instance: object | undefined;
   readonly prototype: object;
   readonly declarations: readonly CachedDeclaration[];
+  readonly evictions: readonly EvictionDeclaration[];
 }
 
 /** Every host of an application, once per provider. */
@@ -44,8 +46,9 @@ function readHost(wrapper: Wrapper, module: string, isController: boolean): Host
   const prototype = instance === undefined ? prototypeOf(wrapper) : prototypeOfInstance(instance);
   if (prototype === undefined) return undefined;
   const declarations = safely(() => declarationsOf(prototype)) ?? [];
-  if (declarations.length === 0) return undefined;
-  return { token: wrapper.token, module, isController, life, instance, prototype, declarations };
+  const evictions = safely(() => evictionsOf(prototype)) ?? [];
+  if (declarations.length === 0 && evictions.length === 0) return undefined;
+  return { token: wrapper.token, module, isController, life, instance, prototype, declarations, evictions };
 }
 
 /** What depends on the request lives as long, whatever it says of itself. */

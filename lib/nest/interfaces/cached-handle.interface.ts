@@ -1,7 +1,9 @@
 import type { EntryInfo } from '../../core/entries.js';
+import type { KeyPart } from '../../core/keys/index.js';
 import type { AnyMethod } from './cached-options.interface.js';
+import type { WithHoldOff } from './hold-off-options.interface.js';
 
-/** The entries of one `@Cached` method, by its own arguments, key function, name, policy and `vary`. */
+/** The entries of one `@Cached` method, by its own arguments, key function, name, version, policy and `vary`. */
 export interface CachedHandle<A extends readonly unknown[], T> {
   /** The fresh value of a call with these arguments, or undefined. Never loads. */
   get(...args: A): Promise<T | undefined>;
@@ -12,12 +14,35 @@ export interface CachedHandle<A extends readonly unknown[], T> {
    * @throws UncacheableValueError; the old entry is dropped before
    */
   set(args: A, value: T): Promise<void>;
-  /** Drops the entry of a call with these arguments, and revokes its load. @throws InvalidationError */
-  invalidate(...args: A): Promise<void>;
+  /**
+   * Drops the entry of a call with these arguments, and revokes its load. An object behind them that holds nothing but
+   * `holdOff` is an option: `invalidate(42, { holdOff: '5s' })`.
+   * @throws InvalidationError without the store's acknowledgement
+   */
+  invalidate(...args: WithHoldOff<A>): Promise<void>;
+  /**
+   * Makes the entry of a call with these arguments stale: the next reader gets it, where the policy allows a stale value, and
+   * refreshes it. @throws InvalidationError without the store's acknowledgement
+   */
+  expire(...args: A): Promise<void>;
+  /**
+   * Loads anew, by the method on its instance: the load begins after this call, is shared with whoever asks then, and its
+   * value is stored and returned.
+   * @throws ConfigurationError where the instance is not known: of a request-scoped or transient class, name one with
+   * `of(instance, …)`
+   */
+  refresh(...args: A): Promise<T>;
   /** What is known of the entry of a call with these arguments. */
   inspect(...args: A): Promise<EntryInfo | null>;
   /** The encoded key of a call with these arguments, as events and `inspect` show it. */
   key(...args: A): string;
+  /**
+   * Makes every entry of the method unreadable, of all arguments, `vary` parts and versions: here at once, elsewhere within
+   * `coherence.maxLag`. @throws InvalidationError without the store's acknowledgement
+   */
+  clear(): Promise<void>;
+  /** The same entries with this part in their keys instead of what `vary` says; `false`: without one. */
+  vary(part: KeyPart | false): CachedHandle<A, T>;
 }
 
 /** The names of an object's async methods. */

@@ -10,6 +10,7 @@ const CACHE_OPTIONS = [
   'loads',
   'redisTimeout',
   'redisWriteTimeout',
+  'coherence',
   'vary',
   'bypass',
   'enabled',
@@ -18,7 +19,7 @@ const CACHE_OPTIONS = [
 
 const KNOWN: ReadonlySet<string> = new Set(['redis', 'namespace', 'requireRedis', ...CACHE_OPTIONS]);
 /** Options whose capability is not part of this version. A falsy value asks for nothing and passes. */
-const NOT_YET: ReadonlySet<string> = new Set(['coherence', 'l1']);
+const NOT_YET: ReadonlySet<string> = new Set(['l1']);
 /** What Nest must know before a factory runs. */
 const OUTER: ReadonlySet<string> = new Set(['name', 'isGlobal', 'imports', 'inject', 'extraProviders']);
 
@@ -29,8 +30,9 @@ const OUTER: ReadonlySet<string> = new Set(['name', 'isGlobal', 'imports', 'inje
  */
 export function checkModuleOptions(given: unknown, where: string): StampedeCacheModuleOptions {
   if (typeof given !== 'object' || given === null) {
+    // A text is most likely the connection's URL, which may hold a password.
     throw new ConfigurationError(
-      `${where}: options are an object such as { redis, namespace }, received ${show(given)}.`,
+      `${where}: options are an object such as { redis, namespace }, received ${typeof given === 'string' ? 'a text' : show(given)}.`,
     );
   }
   for (const [option, value] of Object.entries(given)) checkName(option, value, where);

@@ -1,8 +1,10 @@
 import type { Script } from './script.js';
+import { HEAD, HELD_UNTIL, leaseAt, NOW } from './snippets.js';
 
 /**
  * Asks for the right to load. A usable entry goes before everything; the caller reads it again, no payload passes through
- * Lua. A resend of a token that already owns the lease is its owner still, and the contended mark stays.
+ * Lua. A hold-off comes next. A resend of a token that already owns the lease is its owner still, and the contended mark
+ * stays.
  */
 export const ACQUIRE: Script = {
   name: 'acquire',
@@ -10,16 +12,17 @@ export const ACQUIRE: Script = {
   lua: `
 -- KEYS: data, lease
 -- ARGV: token, leaseMs, holder, probe, willWait, rejectedId, hasStale, waitedOn
--- returns {code, now, ms, text}: hit | owner | free | wait (ms left, token) | resting (ms left) | outcome (text)
-local time = redis.call('TIME')
-local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local head = redis.call('GETRANGE', KEYS[1], 0, 67)
-if #head == 68 and string.sub(head, 1, 1) == '1' and string.sub(head, 47, 68) ~= ARGV[6] then
+-- returns {code, now, ms, text}: hit | owner | free | wait (ms left, token) | resting, heldOff (ms left) | outcome (text)
+${NOW}
+${HEAD}
+if #head == 68 and string.sub(head, 1, 1) == '2' and string.sub(head, 47, 68) ~= ARGV[6] then
   local softAt = tonumber(string.sub(head, 5, 17))
   if softAt and softAt > now then return {'hit', now, 0, ''} end
 end
-local lease = redis.call('GET', KEYS[2])
+${leaseAt('KEYS[2]')}
 local failures = '000'
+${HELD_UNTIL}
+if heldUntil > 0 then return {'heldOff', now, heldUntil - now, ''} end
 if lease then
   local kind = string.match(lease, '^[LE]')
   local token = string.sub(lease, 2, 23)

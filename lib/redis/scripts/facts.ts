@@ -1,4 +1,5 @@
 import type { Script } from './script.js';
+import { leaseAt } from './snippets.js';
 
 /** What stands beside the payload, for inspection. Writes nothing. */
 export const FACTS: Script = {
@@ -10,6 +11,7 @@ export const FACTS: Script = {
 -- returns {now, life of the entry in ms, lease value or '', life of the lease in ms}
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-return {now, redis.call('PTTL', KEYS[1]), redis.call('GET', KEYS[2]) or '', redis.call('PTTL', KEYS[2])}
+${leaseAt('KEYS[2]')}
+return {now, redis.call('PTTL', KEYS[1]), lease or '', redis.call('PTTL', KEYS[2])}
 `,
 };

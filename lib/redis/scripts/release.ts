@@ -1,4 +1,5 @@
 import type { Script } from './script.js';
+import { leaseAt } from './snippets.js';
 
 /**
  * Ends a load without an entry. With a back-off, and only while an entry is still stored, the lease becomes a failure
@@ -14,7 +15,7 @@ export const RELEASE: Script = {
 -- returns {ours, now}
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
-local lease = redis.call('GET', KEYS[2])
+${leaseAt('KEYS[2]')}
 if lease and string.sub(lease, 1, 23) == 'E' .. ARGV[1] then return {1, now} end
 if not lease or string.sub(lease, 1, 23) ~= 'L' .. ARGV[1] then return {0, now} end
 local contended = string.sub(lease, 24, 24) == 'w'

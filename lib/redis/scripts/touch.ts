@@ -1,4 +1,5 @@
 import type { Script } from './script.js';
+import { ID, leaseAt } from './snippets.js';
 
 /** Gives the stored entry a new head (id, soft expiry) under the lease; the payload stays where it is. */
 export const TOUCH: Script = {
@@ -8,8 +9,8 @@ export const TOUCH: Script = {
 -- KEYS: data, lease
 -- ARGV: token, entryId, head, hardMs, channel, published
 -- returns 0 fenced | 1 stored | 2 already stored by this token | 3 another entry or none is there, the lease is kept
-local id = redis.call('GETRANGE', KEYS[1], 46, 67)
-local lease = redis.call('GET', KEYS[2])
+${ID}
+${leaseAt('KEYS[2]')}
 if not lease or string.sub(lease, 1, 23) ~= 'L' .. ARGV[1] then
   if id == ARGV[1] then return 2 end
   return 0

@@ -3,6 +3,7 @@ import { Pool } from 'pg';
 import { Database } from './database.js';
 import type { DatabaseServer } from './database-server.js';
 import { migrate } from './migrate.js';
+import { UnitOfWork } from './unit-of-work.js';
 
 export interface DatabaseOptions {
   readonly server: DatabaseServer;
@@ -17,6 +18,7 @@ export class DatabaseModule {
       module: DatabaseModule,
       global: true,
       providers: [
+        UnitOfWork,
         {
           provide: Database,
           useFactory: async () => {
@@ -33,7 +35,7 @@ export class DatabaseModule {
           },
         },
       ],
-      exports: [Database],
+      exports: [Database, UnitOfWork],
     };
   }
 }

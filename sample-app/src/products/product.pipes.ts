@@ -1,9 +1,10 @@
 import { BadRequestException, Injectable, type PipeTransform } from '@nestjs/common';
-import type { NewProduct, ProductChanges, ProductQuery } from './product.js';
+import type { NewPrice, NewProduct, ProductChanges, ProductQuery } from './product.js';
 
 const MAX_ID = 2 ** 31 - 1; // the column is an integer
 const MAX_PRICE = 100_000_000;
 const MAX_PAGE = 10_000;
+const MAX_PRICES = 100; // at once
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -47,9 +48,34 @@ export class ProductChangesPipe implements PipeTransform<unknown, ProductChanges
   }
 }
 
-function object(body: unknown): Fields {
+@Injectable()
+export class NewPricesPipe implements PipeTransform<unknown, NewPrice[]> {
+  transform(body: unknown): NewPrice[] {
+    if (!Array.isArray(body) || body.length === 0 || body.length > MAX_PRICES) {
+      throw new BadRequestException(
+        `The body must be a JSON array of 1 to ${MAX_PRICES} objects with id and price`,
+      );
+    }
+    return body.map((item: unknown) => {
+      const fields = object(item, 'id and price');
+      onlyKnown(fields, ['id', 'price']);
+      return { id: wholeNumber(String(fields['id']), 'id', 1, MAX_ID), price: price(fields) };
+    });
+  }
+}
+
+@Injectable()
+export class CategoryNamePipe implements PipeTransform<unknown, string> {
+  transform(body: unknown): string {
+    const fields = object(body, 'name');
+    onlyKnown(fields, ['name']);
+    return text(fields, 'name');
+  }
+}
+
+function object(body: unknown, content = 'name, category and price'): Fields {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    throw new BadRequestException('The body must be a JSON object with name, category and price');
+    throw new BadRequestException(`The body must be a JSON object with ${content}`);
   }
   return { ...body };
 }

@@ -10,6 +10,8 @@ export type NewProduct = Omit<Product, 'id'>;
 
 export type ProductChanges = Partial<NewProduct>;
 
+export type NewPrice = Pick<Product, 'id' | 'price'>;
+
 export interface ProductQuery {
   readonly category?: string;
   /** Counts from 1. */

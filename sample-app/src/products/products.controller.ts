@@ -1,6 +1,12 @@
-import { Body, Controller, Get, Param, Patch, Post, Query } from '@nestjs/common';
-import { NewProductPipe, ProductChangesPipe, ProductIdPipe, ProductQueryPipe } from './product.pipes.js';
-import type { NewProduct, Product, ProductChanges, ProductQuery } from './product.js';
+import { Body, Controller, Get, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
+import {
+  NewPricesPipe,
+  NewProductPipe,
+  ProductChangesPipe,
+  ProductIdPipe,
+  ProductQueryPipe,
+} from './product.pipes.js';
+import type { NewPrice, NewProduct, Product, ProductChanges, ProductQuery } from './product.js';
 import { ProductsService } from './products.service.js';
 
 @Controller('products')
@@ -20,6 +26,12 @@ export class ProductsController {
   @Post()
   async create(@Body(NewProductPipe) product: NewProduct): Promise<Product> {
     return this.products.create(product);
+  }
+
+  @Post('prices')
+  @HttpCode(200)
+  async changePrices(@Body(NewPricesPipe) prices: NewPrice[]): Promise<Product[]> {
+    return this.products.changePrices(prices);
   }
 
   @Patch(':id')

@@ -193,6 +193,7 @@ export function callContract(subject: () => Subject): void {
       expect(await outer).toBe('own');
       await held.give('theirs');
       expect(await holder).toBe('theirs');
+      await s.happened(b, 'publish');
       expect((await a.peek('inner'))?.value).toBe('theirs');
     });
   });

@@ -11,31 +11,33 @@ export function hostileContract(subject: () => Subject): void {
       sourceVersion: 0,
       id: 'abcdefghijklmnopqrstuv',
       cost: 1,
+      bornAt: 2,
       ttl: 1_000,
       hard: 1_000,
+      epoch: 0,
+      tags: [],
     } as const;
-    const future = (id: string, digest: string): Buffer => encodeHeader({ ...header, id, digest });
+    const future = (id: string, digest: string, payload = ''): Buffer =>
+      Buffer.concat([encodeHeader({ ...header, id, digest, size: payload.length }), Buffer.from(payload)]);
     const cases: [string, (digest: string) => Buffer][] = [
       ['nothing', () => Buffer.alloc(0)],
       ['noise', () => Buffer.from(Array.from({ length: 300 }, (_, i) => (i * 97) % 256))],
       [
         'another wire version',
-        (digest) => Buffer.from(`2${future(header.id, digest).toString('latin1').slice(1)}1`),
+        (digest) => Buffer.from(`3${future(header.id, digest, '1').toString('latin1').slice(1)}`),
       ],
-      ['an entry of another key', () => Buffer.concat([future(header.id, 'other678'), Buffer.from('1')])],
-      ['a cut payload', (digest) => Buffer.concat([future(header.id, digest), Buffer.from('{"a":')])],
-      [
-        'an id beyond ASCII',
-        (digest) =>
-          Buffer.concat([future('\u00e9\u00ff\u0080defghijklmnopqrstuv', digest), Buffer.from('{')]),
-      ],
+      ['an entry of another key', () => future(header.id, 'other678', '1')],
+      ['a cut payload', (digest) => future(header.id, digest, '{"a":')],
+      ['a cut number', (digest) => future(header.id, digest, '123').subarray(0, -1)],
+      ['a number and more', (digest) => Buffer.concat([future(header.id, digest, '12'), Buffer.from('3')])],
+      ['an id beyond ASCII', (digest) => future('\u00e9\u00ff\u0080defghijklmnopqrstuv', digest, '{')],
       [
         'a header that lies about its length',
         (digest) =>
           Buffer.from(
             future(header.id, digest)
               .toString('latin1')
-              .replace(/(?<=^.{68})\d{3}/, '999'),
+              .replace(/(?<=^.{68})\d{4}/, '9999'),
             'latin1',
           ),
       ],

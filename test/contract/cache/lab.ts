@@ -4,6 +4,7 @@ import type { EntryInfo } from '../../../lib/core/entries.js';
 import type { StampedeCacheEvent } from '../../../lib/core/events/index.js';
 import type { LoadContext } from '../../../lib/core/load/index.js';
 import type { AnyPolicy, CallOptions } from '../../../lib/core/policy/index.js';
+import { variantOf } from '../../../lib/core/keys/index.js';
 import type { Request } from '../../../lib/core/request.js';
 import { StampedeCache } from '../../../lib/core/stampede-cache.js';
 import type { Runtime } from '../../../lib/core/ports.js';
@@ -25,6 +26,9 @@ export type Load = (ctx: LoadContext<never>) => unknown;
 /** One process of the fleet: a cache of its own on the shared data. */
 export class Process {
   readonly events: StampedeCacheEvent[] = [];
+  /** Of the entries this build keeps. */
+  version: string | undefined;
+  name = 'Shop.find';
 
   constructor(
     readonly cache: StampedeCache,
@@ -57,14 +61,23 @@ export class Process {
   }
 
   async set(key: string, value: unknown, policy: AnyPolicy = {}): Promise<void> {
-    await this.cache.entries.set(
+    await this.cache.changes.set(
       this.request(key, () => undefined, policy),
       value,
     );
   }
 
-  async invalidate(key: string): Promise<void> {
-    await this.cache.entries.invalidate([this.request(key, () => undefined, { ttl: 1_000 })]);
+  async invalidate(key: string, holdOffMs = 0): Promise<void> {
+    await this.cache.changes.invalidate([this.about(key)], holdOffMs);
+  }
+
+  async expire(key: string): Promise<void> {
+    await this.cache.changes.expire([this.about(key)]);
+  }
+
+  /** A request about an entry, without a load. */
+  about(key: string): Request {
+    return this.request(key, () => undefined, { ttl: 1_000 });
   }
 
   async inspect(key: string): Promise<EntryInfo | null> {
@@ -77,8 +90,9 @@ export class Process {
     const options = requests.call(call);
     const resolved = requests.policy({ ttl: 60_000, jitter: 0, earlyRefresh: 0, ...policy }, where);
     return {
-      key: requests.keyOf({ name: 'Shop.find' }, undefined, key, where),
-      name: 'Shop.find',
+      key: requests.keyOf({ name: this.name, variant: variantOf(this.version) }, undefined, key, where),
+      name: this.name,
+      version: this.version,
       policy: resolved,
       call: options,
       args: [key],

@@ -21,6 +21,8 @@ export interface WorkerSetup {
   readonly cache?: StampedeCacheModuleOptions;
   /** The name under which the method keeps its entries. */
   readonly name?: string;
+  readonly version?: number;
+  readonly tags?: readonly string[];
   /** By how much this process's wall clock is wrong, ms. */
   readonly clockSkew?: number;
   readonly shutdownHooks?: boolean;
@@ -62,10 +64,10 @@ function here(): State {
   return state;
 }
 
-function productsOf(name: string, books: Redis): Type<Products> {
+function productsOf({ name = 'products', version, tags }: WorkerSetup, books: Redis): Type<Products> {
   @Injectable()
   class ProductsService implements Products {
-    @Cached({ name, key: (id) => id })
+    @Cached({ name, version, tags, key: (id) => id })
     async find(id: string, ms: number): Promise<Product> {
       running.now += 1;
       running.peak = Math.max(running.peak, running.now);
@@ -83,7 +85,7 @@ function productsOf(name: string, books: Redis): Type<Products> {
 }
 
 export async function open(setup: WorkerSetup): Promise<void> {
-  const { cacheUrl, booksUrl, cache, name = 'products', clockSkew = 0 } = setup;
+  const { cacheUrl, booksUrl, cache, clockSkew = 0 } = setup;
   const unhandled: string[] = [];
   process.on('unhandledRejection', (reason) => unhandled.push(String(reason)));
   if (clockSkew !== 0) {
@@ -92,7 +94,7 @@ export async function open(setup: WorkerSetup): Promise<void> {
   }
   const books = new Redis(booksUrl, { disconnectTimeout: 50 });
   books.on('error', () => undefined);
-  const type = productsOf(name, books);
+  const type = productsOf(setup, books);
   const options = { ...cache, redis: cacheUrl };
   const module = {
     module: class AppModule {},
@@ -114,8 +116,21 @@ export async function each(ids: readonly string[], ms: number): Promise<Reply[]>
   return Promise.all(ids.map((id) => one(id, ms)));
 }
 
-export async function invalidate(id: string): Promise<void> {
-  await here().cache.of(here().type, 'find').invalidate(id, 0);
+export async function invalidate(id: string, holdOff?: number): Promise<void> {
+  const handle = here().cache.of(here().type, 'find');
+  await (holdOff === undefined ? handle.invalidate(id, 0) : handle.invalidate(id, 0, { holdOff }));
+}
+
+export function invalidateTags(...tags: string[]): Promise<void> {
+  return here().cache.invalidateTags(...tags);
+}
+
+export function expireTags(...tags: string[]): Promise<void> {
+  return here().cache.expireTags(...tags);
+}
+
+export function clear(): Promise<void> {
+  return here().cache.clear();
 }
 
 export function inspect(id: string): Promise<EntryInfo | null> {

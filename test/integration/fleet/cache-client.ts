@@ -6,7 +6,7 @@ import type { AnyPolicy, CallOptions } from '../../../lib/core/policy/index.js';
 import type { Loader, Request } from '../../../lib/core/request.js';
 import { StampedeCache } from '../../../lib/core/stampede-cache.js';
 import type { Store } from '../../../lib/core/store.js';
-import { createRedisStore } from '../../../lib/redis/index.js';
+import { createRedisStore, type StateListener } from '../../../lib/redis/index.js';
 import { createNodeRuntime } from '../../../lib/runtime/index.js';
 
 export interface CacheSetup {
@@ -16,6 +16,9 @@ export interface CacheSetup {
   /** Who it is, in a lease. */
   readonly holder?: string;
 }
+
+/** With anything that a store on Redis can be made of in place of the URL. */
+export type ConnectionSetup = Omit<CacheSetup, 'url'> & { readonly connection: unknown };
 
 /** The cache on a Redis, as one process of a fleet has it, and calls by key. */
 export class CacheClient {
@@ -29,17 +32,22 @@ export class CacheClient {
 
   /** `wrap` puts a store that misbehaves in front of the real one. */
   static async open(
-    setup: CacheSetup,
+    setup: CacheSetup | ConnectionSetup,
     wrap: (store: Store) => Store = (store) => store,
   ): Promise<CacheClient> {
     const warnings: string[] = [];
     const runtime = createNodeRuntime({
       log: { info: () => undefined, warn: (line) => void warnings.push(line) },
     });
-    const store = wrap(
-      await createRedisStore({ connection: setup.url, namespace: setup.namespace, runtime }),
-    );
-    const cache = new StampedeCache(setup.options ?? {}, { store, runtime, holder: setup.holder ?? 'test' });
+    const connection = 'connection' in setup ? setup.connection : setup.url;
+    const told: { cache?: StampedeCache } = {};
+    const onState: StateListener = (state, reason) => told.cache?.report(state, reason);
+    const store = wrap(await createRedisStore({ connection, namespace: setup.namespace, runtime, onState }));
+    const cache = (told.cache = new StampedeCache(setup.options ?? {}, {
+      store,
+      runtime,
+      holder: setup.holder ?? 'test',
+    }));
     await cache.open();
     return new CacheClient(cache, store, warnings);
   }
@@ -54,14 +62,14 @@ export class CacheClient {
   }
 
   async set(key: string, value: unknown, policy: AnyPolicy): Promise<void> {
-    await this.cache.entries.set(
+    await this.cache.changes.set(
       this.request(key, () => undefined, policy),
       value,
     );
   }
 
   async invalidate(key: string): Promise<void> {
-    await this.cache.entries.invalidate([this.request(key, () => undefined, ANY)]);
+    await this.cache.changes.invalidate([this.request(key, () => undefined, ANY)]);
   }
 
   idOf(key: string): string {
@@ -70,6 +78,12 @@ export class CacheClient {
 
   inspect(key: string): Promise<EntryInfo | null> {
     return this.cache.entries.inspect(this.request(key, () => undefined, ANY));
+  }
+
+  /** For a failing test to show. */
+  state(): string {
+    const up = 'isUp' in this.store && typeof this.store.isUp === 'function' ? this.store.isUp() : '?';
+    return `connected: ${String(up)}, warned: ${this.warnings.join(' | ')}`;
   }
 
   stats(): StampedeCacheStats {
@@ -82,7 +96,7 @@ export class CacheClient {
 
   private request(key: string, load: Loader, policy: AnyPolicy, call?: CallOptions): Request {
     const { requests } = this.cache;
-    const where = 'Shop.find';
+    const where = NAME;
     return {
       key: requests.keyOf({ name: where }, undefined, key, where),
       name: where,
@@ -94,4 +108,6 @@ export class CacheClient {
   }
 }
 
+/** Of all entries of a fleet. */
+export const NAME = 'Shop.find';
 const ANY: AnyPolicy = { ttl: '1m', stale: '1h' };

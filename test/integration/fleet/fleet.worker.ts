@@ -6,7 +6,7 @@ import type { StampedeCacheStats } from '../../../lib/core/events/index.js';
 import type { Loader } from '../../../lib/core/request.js';
 import type { AnyPolicy, CallOptions } from '../../../lib/core/policy/index.js';
 import { describeError, type RemoteError } from '../../support/worker-protocol.js';
-import { CacheClient, type CacheSetup } from './cache-client.js';
+import { CacheClient, NAME, type CacheSetup } from './cache-client.js';
 import { DataSource, SourceDown, type LoadPlan, type Row } from './data-source.js';
 import { machineNow } from './machine-clock.js';
 import { PlainCache } from './plain-cache.js';
@@ -139,6 +139,15 @@ export function spin(ms: number): number {
 
 export async function invalidate(key: string): Promise<number> {
   await here().client.invalidate(key);
+  return machineNow();
+}
+
+/** Changes what is stored in one of four ways; returns when that had resolved. */
+export async function change(kind: 'key' | 'tag' | 'name' | 'all', key: string): Promise<number> {
+  const { changes } = here().client.cache;
+  if (kind === 'key') await here().client.invalidate(key);
+  else if (kind === 'tag') await changes.invalidateTags([key]);
+  else await changes.clear(kind === 'all' ? '' : NAME);
   return machineNow();
 }
 

@@ -81,7 +81,7 @@ describe('A wrong token', () => {
     const key = { id: holder.idOf('guarded') } as Parameters<typeof stranger.store.commit>[0]; // all that Redis keys need
     const token = 'AAAAAAAAAAAAAAAAAAAAAA';
     const bytes = Buffer.from('a value that must not be seen');
-    expect(await stranger.store.commit(key, { token, bytes, hardMs: 60_000 })).toBe('fenced');
+    expect(await stranger.store.commit(key, { token, bytes, hardMs: 60_000, rejectedId: '' })).toBe('fenced');
     expect(await stranger.store.renew(key, token, 60_000)).toEqual({ held: false, contended: false });
     expect(await stranger.store.release(key, { token, outcome: 'x' })).toBe(false);
     expect(await raw.get(lease)).toBe(before);
@@ -91,7 +91,7 @@ describe('A wrong token', () => {
     expect((await mine).value).toBe('mine');
     const published = await raw.getBuffer(data);
     expect(await stranger.store.release(key, { token, outcome: '' })).toBe(false);
-    expect(await stranger.store.commit(key, { token, bytes, hardMs: 60_000 })).toBe('fenced');
+    expect(await stranger.store.commit(key, { token, bytes, hardMs: 60_000, rejectedId: '' })).toBe('fenced');
     expect(await raw.getBuffer(data)).toEqual(published);
     expect(await raw.keys('shop:s:*')).toEqual([]);
   });

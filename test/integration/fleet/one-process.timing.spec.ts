@@ -28,7 +28,7 @@ describe('200 cold keys', () => {
   const keys = (name: string) => Array.from({ length: 200 }, (_, index) => `${name}-${index}`);
   const LOAD_MS = 300;
   /** One after another they would take a minute, ten at a time six seconds; the rest is a busy machine's. */
-  const LIMIT = 5 * LOAD_MS;
+  const LIMIT = 8 * LOAD_MS;
 
   async function loadAll(name: string): Promise<number> {
     const started = performance.now();
@@ -83,7 +83,14 @@ describe('A loader that ignores its signal and settles after loadTimeout', () =>
     else load.reject(new Error('too late'));
     // More turns than a late publication needs, or an unhandled rejection, on which Jest fails the test.
     await delay(20);
-    expect(client.stats().active).toEqual({ flights: 0, refreshes: 0, slots: 0, queued: 0, callers: 0 });
+    expect(client.stats().active).toEqual({
+      flights: 0,
+      refreshes: 0,
+      unsettled: 0,
+      slots: 0,
+      queued: 0,
+      callers: 0,
+    });
     expect(wrote).not.toHaveBeenCalled();
     wrote.mockRestore();
     expect(await raw.exists(`shop:d:{${id}}`)).toBe(0);
@@ -97,8 +104,8 @@ describe('Commands sent by one process', () => {
   async function commandsOf(run: () => Promise<unknown>): Promise<string[]> {
     const monitor = await redis.client().monitor();
     const sent: string[] = [];
-    monitor.on('monitor', (_time: unknown, [command = '']: string[], source: string) => {
-      if (source !== 'lua') sent.push(command.toLowerCase().replace('evalsha', 'eval'));
+    monitor.on('monitor', (_time: unknown, [command = '', key = '']: string[], source: string) => {
+      if (source !== 'lua') sent.push(nameOf(command.toLowerCase(), key));
     });
     const raw = redis.client();
     await raw.echo('begin');
@@ -111,14 +118,15 @@ describe('Commands sent by one process', () => {
   }
 
   const load = () => ({ name: 'boots' });
+  const isEpochs = (command: string) => command === 'epochs';
+  const others = (commands: readonly string[]) => commands.filter((one) => !isEpochs(one));
 
   it('are GET, acquire, SET and commit for a cold key that nobody else wants', async () => {
-    expect(await commandsOf(() => client.entry('cold', load, POLICY))).toEqual([
-      'get',
-      'eval',
-      'set',
-      'eval',
-    ]);
+    const sent = await commandsOf(() => client.entry('cold', load, POLICY));
+    expect(others(sent)).toEqual(['get', 'eval', 'set', 'eval']);
+    // What was cleared is asked for along with the lease, and with a read once in a while.
+    expect(sent.filter(isEpochs).length).toBeGreaterThanOrEqual(1);
+    expect(sent.filter(isEpochs).length).toBeLessThanOrEqual(2);
   });
 
   it('include no PUBLISH, within scripts neither', async () => {
@@ -129,13 +137,23 @@ describe('Commands sent by one process', () => {
 
   it('are one GET for a hit, for a hundred hits of one tick too', async () => {
     await client.entry('hot', load, POLICY);
-    expect(await commandsOf(() => client.entry('hot', load, POLICY))).toEqual(['get']);
+    expect(others(await commandsOf(() => client.entry('hot', load, POLICY)))).toEqual(['get']);
     const many = () => Promise.all(Array.from({ length: 100 }, () => client.entry('hot', load, POLICY)));
-    expect(await commandsOf(many)).toEqual(['get']);
+    const sent = await commandsOf(many);
+    expect(others(sent)).toEqual(['get']);
+    expect(sent.length).toBeLessThanOrEqual(2);
   });
 
-  it('are one script for an invalidation', async () => {
+  it('are one script for an invalidation, and a look at the versions there are', async () => {
     await client.entry('doomed', load, POLICY);
-    expect(await commandsOf(() => client.invalidate('doomed'))).toEqual(['eval']);
+    const sent = await commandsOf(() => client.invalidate('doomed'));
+    expect([...sent].sort()).toEqual(['eval', 'versions']);
   });
 });
+
+/** A command by what it is about, where that is no entry. */
+function nameOf(command: string, key: string): string {
+  if (key.endsWith(':epochs')) return 'epochs';
+  if (key.includes(':v:{')) return 'versions';
+  return command.replace('evalsha', 'eval');
+}

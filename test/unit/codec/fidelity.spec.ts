@@ -25,6 +25,14 @@ describe('what comes back', () => {
     expect(Object.keys(roundTrip(sparse(2, { 1: 1 })) as object)).toEqual(['1']);
   });
 
+  it('is a bigint of any size', () => {
+    const limit = 10n ** 1_000n;
+    for (const size of [0n, 1n, limit - 1n, limit, limit + 1n, 2n ** 100_000n]) {
+      expect(roundTrip(size) === size).toBe(true);
+      expect(roundTrip([-size])).toStrictEqual([-size]);
+    }
+  });
+
   it('is every kind of value at once', () => {
     const value = {
       d: new Date(0),

@@ -119,6 +119,28 @@ describe('bytes nobody of ours wrote', () => {
     expect(Object.getOwnPropertyDescriptor(value, '__proto__')?.value).toEqual({ admin: true, a: undefined });
   });
 
+  it('are refused where a bigint is written in the way of the other size', () => {
+    const digits = '1'.repeat(1_000);
+    expect(read(`"~b-${digits}"`)).toBe(-BigInt(digits));
+    for (const text of [
+      `${digits}1`,
+      `-${digits}1`,
+      `0x${BigInt(digits).toString(16)}`,
+      `0x0${digits}`,
+      '0x',
+    ]) {
+      expect(() => read(`"~b${text}"`)).toThrow(DecodeError);
+    }
+  });
+
+  it('cost no more time than their size allows: eight million digits', () => {
+    const started = performance.now();
+    expect(() => read(`"~b${'9'.repeat(8_000_000)}"`)).toThrow(DecodeError);
+    expect(typeof read(`"~b-0x${'f'.repeat(8_000_000)}"`)).toBe('bigint');
+    // As decimals they would take five seconds and more.
+    expect(performance.now() - started).toBeLessThan(2_000);
+  });
+
   it('cost no memory beyond their own size, whatever length they claim', () => {
     const before = process.memoryUsage().rss;
     const arrays = [];

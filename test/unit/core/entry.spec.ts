@@ -21,23 +21,56 @@ const header: EntryHeader = {
   loadStart: 1_764_000_000_000,
   sourceVersion: 0,
   id: ID,
+  size: 0,
   cost: 120,
+  bornAt: 1_764_000_000_120,
   ttl: 60_000,
   hard: 360_000,
+  epoch: 0,
   digest: 'AbCdEf12',
+  tags: [],
 };
 
-describe('the wire format, version 1', () => {
+describe('the wire format, version 2', () => {
   it('is this, byte for byte', () => {
     expect(encodeHeader(header).toString('latin1')).toBe(
-      '1v-j17640000600001764000000000' + '0000000000000000' + ID + '025' + '120,60000,360000,AbCdEf12',
+      '2v-j17640000600001764000000000' + '0000000000000000' + ID + '0029' + '0,120,,60000,360000,,AbCdEf12',
     );
   });
 
-  it('adds at most 100 bytes to the payload of an ordinary entry', () => {
-    expect(encodeHeader(header).length).toBeLessThanOrEqual(100);
+  it('is this with everything in it', () => {
+    const full: EntryHeader = {
+      ...header,
+      codec: 'x',
+      sourceVersion: 42,
+      bornAt: header.loadStart - 5,
+      epoch: 1_763_000_000_000,
+      serializer: 'msgpack, v2',
+      tags: [
+        { id: 'product:1', hard: 'mcv5kq1sabcdef', soft: '' },
+        { id: '%20', hard: 'h', soft: 's' },
+      ],
+    };
+    const block =
+      '0,120,-5,60000,360000,1763000000000,AbCdEf12,msgpack%2C%20v2,product:1~mcv5kq1sabcdef~,%20~h~s';
+    expect(encodeHeader(full).toString('latin1')).toBe(
+      '2v-x17640000600001764000000000' + '0000000000000042' + ID + '0094' + block,
+    );
+    expect(parseHeader(encodeHeader(full))?.header).toEqual(full);
   });
 
+  it('takes an entry of version 1 for none', () => {
+    const old =
+      '1v-j17640000600001764000000000' + '0000000000000000' + ID + '025' + '120,60000,360000,AbCdEf12{}';
+    expect(parseHeader(Buffer.from(old))).toBeUndefined();
+  });
+
+  it('adds at most 104 bytes to the payload of an ordinary entry', () => {
+    expect(encodeHeader(header).length).toBeLessThanOrEqual(104);
+  });
+
+  const tokens = (minLength: number, maxLength: number) =>
+    fc.string({ unit: fc.constantFrom('a', 'Z', '0', '-', '_'), minLength, maxLength });
   const headers = fc.record({
     kind: fc.constantFrom('value' as const, 'negative' as const, 'error' as const),
     softAt: fc.integer({ min: 0, max: 9_999_999_999_999 }),
@@ -49,6 +82,11 @@ describe('the wire format, version 1', () => {
       maxLength: 22,
     }),
     cost: fc.nat(),
+    bornAt: fc.integer({ min: 0, max: 9_999_999_999_999 }),
+    epoch: fc.integer({ min: 0, max: 9_999_999_999_999 }),
+    tags: fc.array(fc.record({ id: tokens(1, 20), hard: tokens(1, 24), soft: tokens(0, 24) }), {
+      maxLength: 16,
+    }),
     ttl: fc.nat(),
     hard: fc.nat(),
     digest: fc.string({
@@ -67,7 +105,7 @@ describe('the wire format, version 1', () => {
 
   it('comes back as it was written', () => {
     const roundTrip = fc.property(headers, codecs, (fields, codec) => {
-      const written = { ...fields, ...codec };
+      const written = { ...fields, ...codec, size: 7 };
       const bytes = encodeHeader(written);
       const parsed = parseHeader(Buffer.concat([bytes, Buffer.from('payload')]));
 
@@ -84,7 +122,8 @@ describe('the wire format, version 1', () => {
   });
 
   it('takes a cut entry for none, and a changed one for none or for one with other fields', () => {
-    const full = Buffer.concat([encodeHeader(header), Buffer.from('{}')]);
+    const sized = { ...header, size: 2 };
+    const full = Buffer.concat([encodeHeader(sized), Buffer.from('{}')]);
     const harmless = fc.property(
       fc.nat({ max: encodeHeader(header).length - 1 }),
       fc.nat({ max: 255 }),
@@ -93,23 +132,26 @@ describe('the wire format, version 1', () => {
         const changed = Buffer.from(full);
         changed[at] = byte;
         const parsed = parseHeader(changed);
-        expect(byte !== full[at] && isDeepStrictEqual(parsed?.header, header)).toBe(false);
+        expect(byte !== full[at] && isDeepStrictEqual(parsed?.header, sized)).toBe(false);
       },
     );
     fc.assert(harmless);
   });
 
   it('is a miss in another version, for another key, or cut short; its id is what gets replaced', () => {
-    const key = { id: 'k', digest: header.digest };
-    const bytes = Buffer.concat([encodeHeader(header), Buffer.from('1')]);
+    const key = { id: 'k', variant: '', digest: header.digest };
+    const sized = { ...header, size: 1 };
+    const bytes = Buffer.concat([encodeHeader(sized), Buffer.from('1')]);
     const other = Buffer.from(bytes);
-    other[0] = 0x32;
+    other[0] = 0x33;
 
-    expect(parseEntry(bytes, key)?.header).toEqual(header);
+    expect(parseEntry(bytes, key)?.header).toEqual(sized);
     expect(parseEntry(other, key)).toBeUndefined();
-    expect(parseEntry(bytes, { id: 'other', digest: 'other678' })).toBeUndefined();
+    expect(parseEntry(bytes, { ...key, digest: 'other678' })).toBeUndefined();
     expect(parseEntry(Buffer.from('short'), key)).toBeUndefined();
     expect(parseEntry(null, key)).toBeUndefined();
+    expect(parseEntry(bytes.subarray(0, -1), key)).toBeUndefined();
+    expect(parseEntry(Buffer.concat([bytes, Buffer.from('2')]), key)).toBeUndefined();
     expect(rejectedIdOf(bytes)).toBe(ID);
     expect(rejectedIdOf(Buffer.from('short'))).toBe('');
   });

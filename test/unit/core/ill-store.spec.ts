@@ -240,6 +240,21 @@ describe('a store that is ill', () => {
     expect(await call).toMatchObject({ value: 'v', outcome: 'fresh' });
   });
 
+  it('keeps nobody waiting whose signal aborts, and answers the others', async () => {
+    const a = await openIll();
+    const read = deferred();
+    ill.holdRead = read.promise;
+    const controller = new AbortController();
+    const gone = errorOf(a.entry('k', () => 'v', {}, { signal: controller.signal }));
+    const other = a.get('k', () => 'v');
+    await until(() => ill.calls.includes('read'));
+    controller.abort(new Error('client gone'));
+
+    expect(await gone).toMatchObject({ message: 'client gone' });
+    read.resolve();
+    expect(await other).toBe('v');
+  });
+
   it('that ends in mid-flight leaves no timer and no caller behind', async () => {
     const a = await openIll();
     ill.acquireFails = true;
@@ -249,6 +264,13 @@ describe('a store that is ill', () => {
     await lab.store.close();
 
     expect(lab.fake.pending()).toEqual({ foreground: 0, background: 0 });
-    expect(a.cache.stats().active).toEqual({ flights: 0, refreshes: 0, slots: 0, queued: 0, callers: 0 });
+    expect(a.cache.stats().active).toEqual({
+      flights: 0,
+      refreshes: 0,
+      unsettled: 0,
+      slots: 0,
+      queued: 0,
+      callers: 0,
+    });
   });
 });

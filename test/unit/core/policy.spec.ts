@@ -119,6 +119,10 @@ describe('a policy', () => {
     ['errors', { ttl: 1, errors: Error }],
     ['serializer', { ttl: 1, serializer: JSON }],
     ['shared', { ttl: 1, shared: 'yes' }],
+    ['tags', { ttl: 1, tags: 'product' }],
+    ['tags', { ttl: 1, tags: ['product', ''] }],
+    ['tags', { ttl: 1, tags: Array.from({ length: 17 }, (_, index) => `t${index}`) }],
+    ['valueTags', { ttl: 1, valueTags: ['product'] }],
     ['tttl', { ttl: 1, tttl: 1 }],
   ];
   it.each(wrong)('with a wrong %s (%j) is refused by method, option and value', (option, policy) => {
@@ -128,7 +132,7 @@ describe('a policy', () => {
     expect(message).toContain(option);
   });
 
-  it.each(['tags', 'valueTags', 'pool', 'compress', 'l1'])('refuses %s: not in this version', (option) => {
+  it.each(['compress', 'l1'])('refuses %s: not in this version', (option) => {
     expect(refusal(() => resolve({ ttl: 1, [option]: ['x'] })).message).toContain(
       `${option} is not supported`,
     );
@@ -191,7 +195,7 @@ describe('call options', () => {
 describe('cache options', () => {
   it('have the documented defaults', () => {
     expect(resolveCacheOptions({})).toMatchObject({
-      loads: { concurrency: 100, queue: 10_000, queueTimeout: 1_000, waiters: 50_000 },
+      loads: { waiters: 50_000 },
       redisTimeout: 100,
       redisWriteTimeout: 1_000,
       enabled: true,
@@ -199,13 +203,60 @@ describe('cache options', () => {
     });
   });
 
+  it('give the load guard one pool, with a breaker', () => {
+    expect(Object.fromEntries(resolveCacheOptions({}).loads.pools)).toEqual({
+      default: {
+        concurrency: 100,
+        queue: 10_000,
+        queueTimeout: 1_000,
+        breaker: { threshold: 0.5, window: 10_000, minimum: 20, halfOpenAfter: 5_000 },
+      },
+    });
+  });
+
+  it('give a pool what it leaves out from loads', () => {
+    const breaker = { threshold: 0.2, halfOpenAfter: '1s' } as const;
+    const pools = {
+      reports: { concurrency: 5, breaker: { minimum: 3 } },
+      search: { queueTimeout: '5s', breaker: false },
+    } as const;
+    const { loads } = resolveCacheOptions({ loads: { concurrency: 8, queue: 50, breaker, pools } });
+
+    const inherited = { threshold: 0.2, window: 10_000, minimum: 20, halfOpenAfter: 1_000 };
+    expect(Object.fromEntries(loads.pools)).toEqual({
+      default: { concurrency: 8, queue: 50, queueTimeout: 1_000, breaker: inherited },
+      reports: { concurrency: 5, queue: 50, queueTimeout: 1_000, breaker: { ...inherited, minimum: 3 } },
+      search: { concurrency: 8, queue: 50, queueTimeout: 5_000, breaker: false },
+    });
+  });
+
+  it('take any pool that there is, the default one included', () => {
+    const options = { loads: { pools: { reports: {} } } };
+
+    for (const pool of ['reports', 'default']) {
+      expect(resolveCacheOptions({ ...options, policy: { pool } }).policy).toEqual({ pool });
+    }
+  });
+
   it.each([
     ['loads.concurrency', { loads: { concurrency: 0 } }],
     ['loads.queue', { loads: { queue: 1.5 } }],
     ['loads.queueTimeout', { loads: { queueTimeout: 'x' } }],
     ['loads.waiters', { loads: { waiters: '5' } }],
-    ['loads.breaker', { loads: { breaker: {} } }],
-    ['loads.pools', { loads: { pools: {} } }],
+    ['loads.breaker', { loads: { breaker: true } }],
+    ['loads.breaker.rate', { loads: { breaker: { rate: 0.5 } } }],
+    ['loads.breaker.threshold', { loads: { breaker: { threshold: 0 } } }],
+    ['loads.breaker.threshold', { loads: { breaker: { threshold: 1.1 } } }],
+    ['loads.breaker.window', { loads: { breaker: { window: '50ms' } } }],
+    ['loads.breaker.minimum', { loads: { breaker: { minimum: 0 } } }],
+    ['loads.breaker.halfOpenAfter', { loads: { breaker: { halfOpenAfter: 0 } } }],
+    ['loads.pools', { loads: { pools: [] } }],
+    ['loads.pools.default', { loads: { pools: { default: {} } } }],
+    ['loads.pools.reports', { loads: { pools: { reports: 5 } } }],
+    ['loads.pools.reports.concurrency', { loads: { pools: { reports: { concurrency: 0 } } } }],
+    ['loads.pools.reports.waiters', { loads: { pools: { reports: { waiters: 5 } } } }],
+    ['loads.pools.reports.breaker.window', { loads: { pools: { reports: { breaker: { window: 'x' } } } } }],
+    [`policy: pool 'unknown'`, { policy: { pool: 'unknown' }, loads: { pools: { reports: {} } } }],
     ['loads.limit', { loads: { limit: 1 } }],
     ['loads', { loads: 5 }],
     ['redisTimeout', { redisTimeout: 'x' }],

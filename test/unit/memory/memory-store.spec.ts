@@ -1,12 +1,12 @@
 import { encodeHeader } from '../../../lib/core/entry/header.js';
 import type { EntryKey } from '../../../lib/core/keys/index.js';
-import type { AcquireRequest, Store, Wake } from '../../../lib/core/store.js';
+import { INVALIDATED_TAG_LIFE, type AcquireRequest, type Store, type Wake } from '../../../lib/core/store.js';
 import { createMemoryStore, type MemoryStoreOptions } from '../../../lib/memory/index.js';
 import { createFakeRuntime } from '../../support/fake-runtime.js';
 
 const EPOCH = 1_700_000_000_000;
 const MINUTE = 60_000;
-const key = (id: string): EntryKey => ({ id, digest: 'digest00' });
+const key = (id: string): EntryKey => ({ id, variant: '', digest: 'digest00' });
 
 function setup(options: Partial<MemoryStoreOptions> = {}) {
   const fake = createFakeRuntime();
@@ -34,8 +34,9 @@ async function present(store: Store, ...ids: string[]): Promise<string[]> {
 
 /** An entry that is stale from the first. */
 function entryWithId(id: string): Buffer {
-  const life = { softAt: EPOCH - 1, loadStart: EPOCH - 2, cost: 1, ttl: 1, hard: MINUTE };
-  return encodeHeader({ kind: 'value', codec: 'j', sourceVersion: 0, id, digest: 'digest00', ...life });
+  const life = { softAt: EPOCH - 1, loadStart: EPOCH - 2, bornAt: EPOCH - 1, cost: 1, ttl: 1, hard: MINUTE };
+  const rest = { sourceVersion: 0, epoch: 0, tags: [], digest: 'digest00' };
+  return encodeHeader({ kind: 'value', codec: 'j', id, size: 0, ...rest, ...life });
 }
 
 describe('the memory store', () => {
@@ -45,6 +46,10 @@ describe('the memory store', () => {
       expect(store.now()).toBe(EPOCH);
       await advance(1_500.7);
       expect(store.now()).toBe(EPOCH + 1_500);
+    });
+
+    it('is that of one clock', () => {
+      expect(setup().store.clockSkew).toBe(0);
     });
 
     it('begins now by default', () => {
@@ -93,7 +98,7 @@ describe('the memory store', () => {
         await store.write(key('b'), Buffer.alloc(30_000), MINUTE);
         await store.write(key('c'), Buffer.alloc(30_000), MINUTE);
         expect(await present(store, 'a', 'b', 'c')).toEqual(['a', 'b', 'c']);
-        await store.invalidate(key('c'));
+        await store.invalidate(key('c'), 0);
         await store.write(key('a'), Buffer.alloc(10), MINUTE);
       }
       await store.write(key('large'), Buffer.alloc(80_000), MINUTE);
@@ -168,6 +173,83 @@ describe('the memory store', () => {
     });
   });
 
+  describe('its tags', () => {
+    const hards = async (store: Store, ...ids: string[]) =>
+      (await store.tags(ids)).map((state) => state?.hard !== undefined);
+
+    it('are bounded in number: the one used longest ago goes first', async () => {
+      const { store } = setup({ maxTags: 3 });
+      await store.holdTags(['a', 'b', 'c'], MINUTE);
+      await store.holdTags(['a'], MINUTE);
+      await store.invalidateTag('d', 0);
+      expect(await hards(store, 'a', 'b', 'c', 'd')).toEqual([true, false, true, true]);
+
+      await store.expireTag('c');
+      await store.holdTags(['e'], MINUTE);
+      expect(await hards(store, 'a', 'c', 'd', 'e')).toEqual([false, true, true, true]);
+    });
+
+    it('and variants are freed when their time is over, and then no timer is left', async () => {
+      const { store, advance, pending } = setup();
+      await store.holdTags(['a'], 3_000);
+      await store.announce('n', '.1', 3_000);
+      await store.invalidate(key('held-off'), 3_000);
+      expect(pending()).toEqual({ foreground: 0, background: 1 });
+      await advance(2_000);
+      expect(pending()).toEqual({ foreground: 0, background: 1 });
+      await advance(3_000);
+      expect(pending()).toEqual({ foreground: 0, background: 0 });
+
+      await store.invalidateTag('b', 0);
+      expect(pending()).toEqual({ foreground: 0, background: 1 });
+      await advance(INVALIDATED_TAG_LIFE - 1);
+      expect(await hards(store, 'b')).toEqual([true]);
+      await advance(2_000);
+      expect(await hards(store, 'b')).toEqual([false]);
+      expect(pending()).toEqual({ foreground: 0, background: 0 });
+    });
+
+    it('hand their changes over before these are done', async () => {
+      const { store } = setup();
+      const seen: string[] = [];
+      store.watch(() => {
+        throw new Error('a faulty watcher');
+      });
+      store.watch(({ kind }) => seen.push(kind));
+      const done = store.invalidateTag('a', 0);
+      expect(seen).toEqual(['tag']);
+      const cleared = store.clear('x');
+      expect(seen).toEqual(['tag', 'epoch']);
+      await Promise.all([done, cleared]);
+    });
+
+    it('are known up to now, until the store is closed', async () => {
+      const { store, runtime, advance } = setup();
+      expect(store.toldUntil()).toBe(runtime.clock.now());
+      await advance(100);
+      expect(store.toldUntil()).toBe(runtime.clock.now());
+      await store.close();
+      expect(store.toldUntil()).toBe(-Infinity);
+      await expect(store.invalidateTag('a', 0)).rejects.toThrow('after close()');
+      await expect(store.clear('')).rejects.toThrow('after close()');
+    });
+  });
+
+  describe('its epochs', () => {
+    it('are bounded, too: of too many scopes none is forgotten, all count as cleared', async () => {
+      const { store, advance } = setup();
+      const first = await store.clear('scope 0');
+      await advance(10);
+      for (let n = 1; n <= 10_000; n++) await store.clear(`scope ${n}`);
+      const epochs = await store.epochs();
+      expect(epochs.size).toBeLessThan(10);
+      expect(epochs.get('')).toBeGreaterThanOrEqual(first);
+      // The last of them rose above all before it.
+      expect(epochs.get('')).toBe(EPOCH + 10 + 9_999);
+      expect(await store.clear('scope 0')).toBeGreaterThan(first);
+    });
+  });
+
   describe('a put that is sent again', () => {
     it('is still "stored" past its time, and leaves a lease that was granted since', async () => {
       const { store, advance } = setup();
@@ -196,7 +278,7 @@ describe('the memory store', () => {
       });
       store.listen(key('a'), (wake) => seen.push(wake));
       await contended(store);
-      await store.invalidate(key('a'));
+      await store.invalidate(key('a'), 0);
       await settle();
 
       expect(seen).toEqual([{ kind: 'invalidated' }]);
@@ -211,7 +293,7 @@ describe('the memory store', () => {
       };
       store.listen(key('a'), again);
       await contended(store);
-      await store.invalidate(key('a'));
+      await store.invalidate(key('a'), 0);
       await settle();
 
       expect(calls).toBe(1);
@@ -223,7 +305,7 @@ describe('the memory store', () => {
       store.listen(key('a'), () => cancelSecond());
       const cancelSecond = store.listen(key('a'), () => seen.push('second'));
       await contended(store);
-      await store.invalidate(key('a'));
+      await store.invalidate(key('a'), 0);
       await settle();
 
       expect(seen).toEqual([]);
@@ -237,7 +319,7 @@ describe('the memory store', () => {
       store.listen(key('a'), (wake) => seen.push(wake));
       cancel();
       await contended(store);
-      await store.invalidate(key('a'));
+      await store.invalidate(key('a'), 0);
       await settle();
 
       expect(seen).toHaveLength(1);
@@ -251,7 +333,7 @@ describe('the memory store', () => {
       store.listen(key('a'), (wake) => seen.push(wake));
       await acquire(store, 'a', { token: 'owner' });
       await acquire(store, 'a', { token: 'waiter', willWait: true });
-      await store.invalidate(key('a'));
+      await store.invalidate(key('a'), 0);
       await store.close();
       await settle();
 
@@ -259,7 +341,7 @@ describe('the memory store', () => {
       expect(seen).toEqual([]);
       expect(pending()).toEqual({ foreground: 0, background: 0 });
       expect(store.pushUp()).toBe(false);
-      await expect(store.invalidate(key('a'))).rejects.toThrow('after close()');
+      await expect(store.invalidate(key('a'), 0)).rejects.toThrow('after close()');
       await expect(store.read(key('a'))).rejects.toThrow('after close()');
       expect(pending()).toEqual({ foreground: 0, background: 0 });
     });

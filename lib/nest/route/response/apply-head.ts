@@ -1,0 +1,45 @@
+import type { ResponseHead } from '../contracts.js';
+import type { Reply } from './reply.js';
+
+/**
+ * Headers that describe a body (RFC 9110, 8): a 304 has none. Listed one by one, as `content-security-policy` and
+ * `content-location` stay.
+ */
+const OF_THE_BODY = [
+  'content-type',
+  'content-length',
+  'content-encoding',
+  'content-language',
+  'content-range',
+  'content-disposition',
+  'content-digest',
+  'content-md5',
+  'repr-digest',
+  'transfer-encoding',
+];
+
+/** Gives a response status and headers of a recorded one. A header without values was taken away by the handler. */
+export function applyHead(reply: Reply, { status, headers }: ResponseHead): void {
+  reply.status = status;
+  for (const [name, value] of headers) {
+    if (value.length === 0 && typeof value !== 'string') reply.remove(name);
+    else reply.set(name, value);
+  }
+}
+
+/** Adds `Set-Cookie` lines to those that are there. */
+export function addCookies(reply: Reply, cookies: readonly string[]): void {
+  if (cookies.length === 0) return;
+  if (reply.platform === 'fastify') return reply.set('set-cookie', cookies); // Fastify adds by itself
+  const there = reply.get('set-cookie') ?? [];
+  reply.set('set-cookie', [...(typeof there === 'string' ? [there] : there), ...cookies]);
+}
+
+/**
+ * Makes the response a 304. What guides a cache stays (`Cache-Control`, `Content-Location`, `ETag`, `Expires`, `Vary`; RFC 9110,
+ * 15.4.5). The body is the caller's to leave out.
+ */
+export function toNotModified(reply: Reply): void {
+  reply.status = 304;
+  for (const name of OF_THE_BODY) if (reply.get(name) !== undefined) reply.remove(name);
+}

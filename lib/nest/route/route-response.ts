@@ -1,0 +1,134 @@
+import { decodeValue, encodeValue, UncacheableValue, type TypeMap } from '../../core/codec/index.js';
+import { UncacheableValueError } from '../../core/errors.js';
+import type { Serializer } from '../../core/policy/index.js';
+import type { ResponseHead } from './contracts.js';
+
+/** A response as it is cached, and as every request of its key gets it. */
+export class RouteResponse {
+  private parsed: { readonly body: unknown } | undefined;
+
+  constructor(
+    readonly head: ResponseHead,
+    /** The handler's value; undefined with `text`, which is parsed only for those who ask. */
+    private readonly value: unknown,
+    /** The value as JSON, as it is sent. */
+    readonly text: string | undefined,
+    readonly etag: string | undefined,
+  ) {}
+
+  /** The handler's value, or a copy of it. */
+  get body(): unknown {
+    if (this.text === undefined || this.value !== undefined) return this.value;
+    this.parsed ??= { body: JSON.parse(this.text) as unknown };
+    return this.parsed.body;
+  }
+}
+
+/** What a load returns for an answer that is for one request alone. */
+export class NotForOthers {
+  constructor(readonly why: string) {}
+}
+
+/** Rejects the callers that only joined: each has to ask the handler itself. */
+export class NotForOthersError extends UncacheableValueError {}
+
+/** How the body stands behind the head: ready JSON text, a Buffer, a value in the core's codec, or in the user's own. */
+type BodyKind = 'text' | 'bytes' | 'j' | 't' | 'own';
+
+type WrittenHead = readonly [
+  status: number,
+  headers: ResponseHead['headers'],
+  etag: string | null,
+  kind: BodyKind,
+];
+
+const LENGTH_DIGITS = 8;
+
+/**
+ * Responses as bytes: 8 digits with the length of the head, the head as JSON, the body.
+ * @param hint what to say of an instance without `type`
+ */
+export function responseSerializer(
+  where: string,
+  types: TypeMap | undefined,
+  own: Serializer | undefined,
+  hint: string,
+): Serializer {
+  return {
+    name: own === undefined ? 'response' : `response/${own.name}`,
+
+    encode(value) {
+      if (value instanceof NotForOthers) throw new NotForOthersError(`${where}: ${value.why}`, '');
+      const response = value as RouteResponse; // what the loads of a route return
+      const { head, etag = null } = response;
+      const { kind, bytes } = encodeBody(response, types, own, where, hint);
+      const written: WrittenHead = [head.status, head.headers, etag, kind];
+      const text = JSON.stringify(written);
+      const length = Buffer.byteLength(text);
+      return Buffer.concat([Buffer.from(String(length).padStart(LENGTH_DIGITS, '0') + text), bytes]);
+    },
+
+    decode(given) {
+      const bytes = given as Buffer; // what the engine hands out
+      const start = LENGTH_DIGITS + Number(bytes.toString('latin1', 0, LENGTH_DIGITS));
+      const written = JSON.parse(bytes.toString('utf8', LENGTH_DIGITS, start)) as WrittenHead;
+      const [status, headers, etag, kind] = written;
+      const head = { status, headers };
+      if (kind === 'text')
+        return new RouteResponse(head, undefined, bytes.toString('utf8', start), etag ?? undefined);
+      return new RouteResponse(
+        head,
+        decodeBody(kind, bytes.subarray(start), types, own),
+        undefined,
+        etag ?? undefined,
+      );
+    },
+  };
+}
+
+function encodeBody(
+  { body, text }: RouteResponse,
+  types: TypeMap | undefined,
+  own: Serializer | undefined,
+  where: string,
+  hint: string,
+): { readonly kind: BodyKind; readonly bytes: Uint8Array } {
+  if (own !== undefined && text === undefined) return { kind: 'own', bytes: own.encode(body) };
+  if (Buffer.isBuffer(body)) return { kind: 'bytes', bytes: body };
+  const { codec, bytes } = faithfully(body, types, where, hint);
+  // Encoded all the same: what the codec refuses would look different after a hit.
+  return text === undefined ? { kind: codec, bytes } : { kind: 'text', bytes: Buffer.from(text) };
+}
+
+function faithfully(
+  body: unknown,
+  types: TypeMap | undefined,
+  where: string,
+  hint: string,
+): ReturnType<typeof encodeValue> {
+  try {
+    return encodeValue(body, types);
+  } catch (cause) {
+    if (!(cause instanceof UncacheableValue)) throw cause;
+    const at = cause.path === '' ? 'the response' : `the response at ${cause.path}`;
+    const advice = cause.what.startsWith('an instance of ') ? hint : '';
+    throw new UncacheableValueError(
+      `${where}: ${at} is ${cause.what} and can't be cached. ${advice}${cause.fix}`,
+      cause.path,
+      { cause },
+    );
+  }
+}
+
+function decodeBody(
+  kind: BodyKind,
+  bytes: Buffer,
+  types: TypeMap | undefined,
+  own: Serializer | undefined,
+): unknown {
+  // A copy: the engine hands out its own bytes to nobody.
+  if (kind === 'bytes') return Buffer.from(bytes);
+  if (kind !== 'own') return decodeValue(kind, bytes, types);
+  if (own === undefined) throw new Error('Written by a serializer that this route does not have.');
+  return own.decode(bytes);
+}

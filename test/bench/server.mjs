@@ -1,0 +1,94 @@
+/**
+ * One application of the HTTP benchmark, in a process of its own, on the package as it is built. Its parent gives the
+ * adapter and Redis in the environment, gets the port, and may ask how many handlers have run.
+ */
+import 'reflect-metadata';
+import { createRequire } from 'node:module';
+import { pathToFileURL } from 'node:url';
+import { CacheInterceptor, CacheModule } from '@nestjs/cache-manager';
+import { Controller, Get, Module, Param, Res, UseInterceptors } from '@nestjs/common';
+import { NestFactory } from '@nestjs/core';
+import { FastifyAdapter } from '@nestjs/platform-fastify';
+import { createKeyv } from '@keyv/redis';
+import { Redis } from 'ioredis';
+import { bodyOf, rawKey, SIZES } from './bodies.mjs';
+
+// By its name, over its `exports`: as an application gets it.
+const ours = createRequire(new URL('../../package.json', import.meta.url)).resolve('nestjs-stampede-cache');
+const { CachedRoute, StampedeCacheInterceptor, StampedeCacheModule } = await import(pathToFileURL(ours).href);
+
+const { ADAPTER: adapter, REDIS_URL: redis } = process.env;
+const TTL = 3_600_000;
+const client = new Redis(redis);
+const constants = new Map(SIZES.map((size) => [String(size), bodyOf(size, 'constant')]));
+let runs = 0;
+
+class Plain {
+  constant(size) {
+    return constants.get(size);
+  }
+  async raw(size, id, response) {
+    const bytes = await client.getBuffer(rawKey(size, id));
+    response.header('content-type', 'application/json; charset=utf-8');
+    response.send(bytes);
+  }
+}
+
+class Ours {
+  hot(size) {
+    runs += 1;
+    return constants.get(size);
+  }
+  one(size, id) {
+    runs += 1;
+    return bodyOf(Number(size), id);
+  }
+}
+
+class Official {
+  hot(size) {
+    runs += 1;
+    return constants.get(size);
+  }
+  one(size, id) {
+    runs += 1;
+    return bodyOf(Number(size), id);
+  }
+}
+
+// What `@Controller() class … { @Get() …(@Param() …) }` compiles to.
+function route(type, method, path, ...params) {
+  const descriptor = Object.getOwnPropertyDescriptor(type.prototype, method);
+  Get(path)(type.prototype, method, descriptor);
+  params.forEach((param, index) => param(type.prototype, method, index));
+}
+route(Plain, 'constant', 'constant/:size', Param('size'));
+route(Plain, 'raw', 'raw/:size/:id', Param('size'), Param('id'), Res());
+for (const type of [Ours, Official]) {
+  route(type, 'hot', ':size', Param('size'));
+  route(type, 'one', ':size/:id', Param('size'), Param('id'));
+}
+Controller('plain')(Plain);
+Controller('ours')(Ours);
+CachedRoute({ ttl: TTL })(Ours);
+UseInterceptors(StampedeCacheInterceptor)(Ours);
+Controller('official')(Official);
+UseInterceptors(CacheInterceptor)(Official);
+
+class Site {}
+Module({
+  imports: [
+    StampedeCacheModule.forRoot({ redis, namespace: `bench-${adapter}`, redisTimeout: '5s' }),
+    // A module of its own instance for each adapter: both keep their entries under the same keys.
+    CacheModule.register({ isGlobal: true, ttl: TTL, stores: [createKeyv(redis, { namespace: adapter })] }),
+  ],
+  controllers: [Plain, Ours, Official],
+})(Site);
+
+const app =
+  adapter === 'fastify'
+    ? await NestFactory.create(Site, new FastifyAdapter(), { logger: ['error', 'warn'] })
+    : await NestFactory.create(Site, { logger: ['error', 'warn'] });
+await app.listen(0, '127.0.0.1');
+process.on('message', () => process.send({ runs }));
+process.send({ url: await app.getUrl() });

@@ -1,0 +1,49 @@
+/** Which case is told as a share of which. */
+const RATIOS = [
+  ['hot', 'constant'],
+  ['official hot', 'constant'],
+  ['hot', 'official hot'],
+  ['keys', 'getBuffer'],
+  ['official keys', 'getBuffer'],
+  ['keys', 'official keys'],
+];
+
+function median(values) {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = Math.floor(sorted.length / 2);
+  return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+}
+
+/** Medians of requests per second and latencies, and of the ratios of each round, as Markdown. */
+export function table(lines) {
+  const groups = groupBy(lines, groupOf);
+  return [...groups]
+    .map(([group, all]) => [`\n${group}\n`, ...medians(all), '', ...ratios(all)].join('\n'))
+    .join('\n');
+}
+
+const groupOf = ({ adapter, size }) => `${adapter}, ${size} B`;
+
+function groupBy(lines, keyOf) {
+  const groups = new Map();
+  for (const line of lines) groups.set(keyOf(line), [...(groups.get(keyOf(line)) ?? []), line]);
+  return groups;
+}
+
+function medians(lines) {
+  const rows = [...groupBy(lines, (line) => line.case)].map(([name, all]) => {
+    const of = (figure) => median(all.map((line) => line[figure]));
+    return `| ${name} | ${Math.round(of('rps'))} | ${of('p50')} | ${of('p99')} |`;
+  });
+  return ['| case | requests/s | p50, ms | p99, ms |', '| --- | ---: | ---: | ---: |', ...rows];
+}
+
+function ratios(lines) {
+  const rps = new Map(lines.map((line) => [`${line.case} ${line.round}`, line.rps]));
+  const all = [...new Set(lines.map(({ round }) => round))];
+  const rows = RATIOS.map(([one, other]) => {
+    const each = all.map((round) => rps.get(`${one} ${round}`) / rps.get(`${other} ${round}`));
+    return `| ${one} / ${other} | ${median(each).toFixed(2)} | ${Math.min(...each).toFixed(2)} to ${Math.max(...each).toFixed(2)} |`;
+  });
+  return ['| ratio of requests/s | median | rounds |', '| --- | ---: | --- |', ...rows];
+}
