@@ -1,5 +1,5 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Advice } from './advice.js';
+import { AsyncScope } from './async-scope.js';
 import { checkPool, type ResolvedCacheOptions } from './cache-options.js';
 import { ConfigurationError, UncacheableArgumentError } from './errors.js';
 import {
@@ -38,7 +38,7 @@ interface Around {
 
 /** Turns what users give (keys, arguments, policies, call options, async context) into what the engine works with. */
 export class Requests {
-  private readonly around = new AsyncLocalStorage<Around>();
+  private readonly around = new AsyncScope<Around>();
   private readonly resolved = new WeakMap<object, ResolvedPolicy>();
   private readonly recent = new RecentPolicies();
   private defaults: ResolvedPolicy | undefined;
@@ -57,7 +57,7 @@ export class Requests {
 
   /** Gives the context back. */
   close(): void {
-    this.around.disable();
+    this.around.close();
   }
 
   call(call: CallOptions | undefined): ResolvedCall {
@@ -66,7 +66,7 @@ export class Requests {
 
   /** A load is shared: the signal of the caller that happens to lead it must not end the calls made inside. */
   private callAround(): ResolvedCall | undefined {
-    const around = this.around.getStore();
+    const around = this.around.current();
     if (around === undefined || around.load === this.currentLoad()) return around?.call;
     return { ...around.call, signal: undefined };
   }

@@ -1,4 +1,4 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
+import { AsyncScope } from '../async-scope.js';
 import { nameOf } from '../coherence/index.js';
 import { isSoft, type Change } from './change.js';
 
@@ -21,7 +21,7 @@ class Deferral {
 
 /** Runs in which changes wait, by async context. */
 export class Deferrals {
-  private readonly storage = new AsyncLocalStorage<Deferral | undefined>();
+  private readonly scope = new AsyncScope<Deferral | undefined>();
 
   /** Leaves the changes to the run around this call. False: there is none, or it is over. */
   take(changes: readonly Change[]): boolean {
@@ -41,7 +41,7 @@ export class Deferrals {
     const deferral = new Deferral(this.around());
     let result: R;
     try {
-      result = await this.storage.run(deferral, run);
+      result = await this.scope.run(deferral, run);
     } catch (error) {
       deferral.close();
       throw error;
@@ -59,17 +59,17 @@ export class Deferrals {
 
   /** Runs what is no part of the run around it: a load is shared, and its value stored, whatever becomes of that run. */
   outside<R>(run: () => R): R {
-    // An async context once entered costs every promise of the process: not for those who never defer.
-    return this.storage.getStore() === undefined ? run() : this.storage.run(undefined, run);
+    // Entering costs every promise of the process: not for those who never defer.
+    return this.scope.current() === undefined ? run() : this.scope.run(undefined, run);
   }
 
   /** Gives the context back. */
   close(): void {
-    this.storage.disable();
+    this.scope.close();
   }
 
   private around(): Deferral | undefined {
-    let around = this.storage.getStore();
+    let around = this.scope.current();
     while (around && !around.isOpen) around = around.outer;
     return around;
   }

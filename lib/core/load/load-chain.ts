@@ -1,4 +1,4 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
+import { AsyncScope } from '../async-scope.js';
 import type { Awaiting, Slot, Ticket } from '../guard/index.js';
 import type { LoadContext } from './load-context.js';
 
@@ -25,22 +25,22 @@ export interface ChainLink {
  * own chain, directly or over others, would wait for ever and is refused.
  */
 export class LoadChain {
-  private readonly storage = new AsyncLocalStorage<ChainLink | undefined>();
+  private readonly scope = new AsyncScope<ChainLink>();
 
   /** The load this call is made in. The context of a load that has ended counts as none. */
   current(): ChainLink | undefined {
-    const link = this.storage.getStore();
+    const link = this.scope.current();
     return link === undefined || link.finished ? undefined : link;
   }
 
   /** Gives the context back. */
   close(): void {
-    this.storage.disable();
+    this.scope.close();
   }
 
   /** Runs `fn` as the load `link`. */
   run<R>(link: ChainLink, fn: () => R): R {
-    return this.storage.run(link, fn);
+    return this.scope.run(link, fn);
   }
 }
 

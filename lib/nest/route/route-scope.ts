@@ -1,5 +1,5 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
-import type { ShadowResponse } from './response/index.js';
+import { AsyncScope } from '../../core/async-scope.js';
+import type { ScopeReader, ShadowResponse } from './response/index.js';
 
 /** One run of a handler for a request. */
 export interface RouteRun {
@@ -18,20 +18,22 @@ export interface RouteRun {
 
 /** Knows, in the async context of a handler, which request it runs for. One an application. */
 export class RouteScope {
-  readonly storage = new AsyncLocalStorage<RouteRun>();
+  private readonly scope = new AsyncScope<RouteRun>();
+  /** What responses ask for the shadow that stands in for them. */
+  readonly storage: ScopeReader = { getStore: () => this.scope.current() };
 
   run<R>(run: RouteRun, handle: () => R): R {
-    return this.storage.run(run, handle);
+    return this.scope.run(run, handle);
   }
 
   /** Whether an interceptor further out has seen to this request already: it can be bound twice. */
   isInside(request: object): boolean {
-    return this.storage.getStore()?.request === request;
+    return this.scope.current()?.request === request;
   }
 
   /** Whether this call of a `@Cached` method is the one that a request came for: the interceptor has seen to it. */
   standsAside(declaration: object, host: object, args: readonly unknown[]): boolean {
-    const run = this.storage.getStore();
+    const run = this.scope.current();
     if (run?.aside !== declaration) return false;
     run.aside = undefined;
     run.called = { host, args };
@@ -40,6 +42,6 @@ export class RouteScope {
 
   /** An async context that nobody uses any more would still cost every await of the process. */
   close(): void {
-    this.storage.disable();
+    this.scope.close();
   }
 }
