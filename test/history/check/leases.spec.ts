@@ -6,6 +6,14 @@ const fenced = load('old', { at: [10, 50] }, { commit: 'fenced' });
 const blind = load('old', { at: [10, 50] }, { leased: false, reason: 'redis_down' });
 const invalidated = change('inv', 'invalidate', { at: [20, 30] });
 
+/** Granted first, begun last: its process was slow, and has led another load meanwhile. */
+const takenEarly = [
+  ...op('a', 'acquire', { by: 'p0', at: [2, 3] }, { token: 'a', reply: 'owner' }),
+  ...load('late', { at: [12, 40] }, { commit: 'none' }).filter(({ t }) => t >= 12),
+  ...op('c', 'commit', { by: 'p0', at: [41, 42] }, { token: 'a', load: 'late', reply: 'fenced' }),
+];
+const next = load('next', { at: [10, 60] });
+
 const CASES: readonly Case[] = [
   [
     'a lease granted while another one surely stands',
@@ -17,6 +25,12 @@ const CASES: readonly Case[] = [
     'a lease that nothing has taken',
     broken(fenced, invalidated, load('new', { by: 'p1', at: [35, 60] })),
     broken(old, load('new', { by: 'p1', at: [35, 60] }, { commit: 'fenced' })),
+    '1',
+  ],
+  [
+    'a lease that was taken before its load began, by nothing',
+    broken(takenEarly, change('inv', 'invalidate', { at: [5, 7] }), next),
+    broken(takenEarly, next),
     '1',
   ],
   [

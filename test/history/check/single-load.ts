@@ -99,17 +99,29 @@ function checkOverlaps(
   }
 }
 
-/** The acquire that gave this load its lease. */
-function grantOf(load: Load, ops: readonly StoreOp[]): StoreOp | undefined {
-  return ops
-    .filter((op) => isGrant(op) && op.process === load.process && (op.end ?? Infinity) <= load.begin)
-    .at(-1);
+/** The acquires that may have given this load its lease, the likeliest last. What it wrote names it for certain. */
+function grantsOf(load: Load, ops: readonly StoreOp[]): readonly StoreOp[] {
+  const grants = ops.filter((op) => isGrant(op) && op.process === load.process);
+  const named = grants.filter((op) => op.token === load.commit?.token);
+  return named.length > 0 ? named : grants.filter((op) => (op.end ?? Infinity) <= load.begin);
+}
+
+/** A grant for each of two loads: never the same one. A process may begin what it was granted first last. */
+function grantsOfBoth(
+  earlier: Load,
+  later: Load,
+  ops: readonly StoreOp[],
+): readonly [StoreOp | undefined, StoreOp | undefined] {
+  const [ofEarlier, ofLater] = [grantsOf(earlier, ops), grantsOf(later, ops)];
+  const [first, second] = [ofEarlier.at(-1), ofLater.at(-1)];
+  if (first !== second) return [first, second];
+  return [first, ofLater.at(-2) ?? ofEarlier.at(-2) ?? second];
 }
 
 /** The stated reason for two leased loads at once. */
 function whyTwo(earlier: Load, later: Load, history: History, ops: readonly StoreOp[]): string | undefined {
   const { lease, loadTimeout } = history.limits.catalogue[later.key] ?? { lease: 0, loadTimeout: 0 };
-  const [first, second] = [grantOf(earlier, ops), grantOf(later, ops)];
+  const [first, second] = grantsOfBoth(earlier, later, ops);
   if (!first || !second) return undefined;
   // Replies come late: the load that began first may have been granted its lease last.
   if (ops.some((op) => mayHaveChanged(op, Math.min(first.begin, second.begin), later.begin)))
