@@ -64,6 +64,11 @@ export class ManagedCache {
     this.built.runtime.log.warn(message);
   }
 
+  /** Monotonic, ms. */
+  now(): number {
+    return this.built.runtime.clock.now();
+  }
+
   /** Undefined once the store is open, so that a hit does not wait for anything. */
   ready(): Promise<void> | undefined {
     if (this.isOpen || this.isClosed) return undefined;

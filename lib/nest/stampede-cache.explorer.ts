@@ -9,6 +9,7 @@ import {
   namesSharedOnPurpose,
   problemOf,
   sharedByInstances,
+  sharedByModules,
   sharedNames,
   type Found,
 } from './explore/checks.js';
@@ -100,7 +101,7 @@ export class StampedeCacheExplorer implements OnModuleInit {
       service.methods.addHost(classOf(host.prototype), host.instance);
       if (host.instance) attach(host.instance, cache, service);
     }
-    for (const message of namesSharedOnPurpose(found)) this.log.warn(message);
+    for (const message of [...namesSharedOnPurpose(found), ...sharedByModules(found)]) this.log.warn(message);
     return problems;
   }
 

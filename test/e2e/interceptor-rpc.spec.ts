@@ -107,6 +107,19 @@ class Messages {
     return of(`${id} ${run} a`, `${id} ${run} b`);
   }
 
+  @MessagePattern('mixed')
+  @CachedRoute()
+  mixed(id: number): Observable<string> {
+    const run = this.runs.count('mixed');
+    return id < 0 ? of(`${run} a`, `${run} b`) : of(`${id} ${run}`);
+  }
+
+  @MessagePattern('returned')
+  @CachedRoute()
+  returned(): unknown {
+    return Object.assign(new Error('not thrown'), { run: this.runs.count('returned') });
+  }
+
   @MessagePattern('failing')
   @CachedRoute()
   async failing(): Promise<never> {
@@ -292,6 +305,24 @@ describe('StampedeCacheInterceptor in a TCP microservice', () => {
     }
     expect(runs.of('two-values')).toBe(2);
     expect(lines.ofCache('warn').filter((line) => line.includes('twoValues'))).toHaveLength(1);
+  });
+
+  it('caches the other messages of a handler that now and then answers with several values', async () => {
+    const { client, send } = await start();
+    const texts: string[] = [];
+    for (const id of [-1, -1, 1, 1, -1, -1, 1]) {
+      texts.push((await lastValueFrom(client.send<string>('mixed', id).pipe(toArray()))).join());
+    }
+    expect(texts).toEqual(['1 a,1 b', '2 a,2 b', '1 3', '1 3', '4 a,4 b', '5 a,5 b', '1 3']);
+    for (const run of [6, 7, 8]) expect(await send('mixed', -1)).toBe(`${run} b`);
+    // Three in a row.
+    expect([await send('mixed', 1), await send('mixed', 1)]).toEqual(['1 9', '1 10']);
+  });
+
+  it('keeps no error that a handler returns', async () => {
+    const { send, cache } = await start();
+    expect([await send('returned'), await send('returned')]).toEqual([{ run: 1 }, { run: 2 }]);
+    expect(cache.stats().outcomes).toMatchObject({ loaded: 2, fresh: 0 });
   });
 
   it('runs the handler of each event, and says at the start that a mark on it has no effect', async () => {

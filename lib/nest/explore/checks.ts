@@ -43,6 +43,23 @@ export function sharedByInstances(found: readonly Found[]): readonly string[] {
   });
 }
 
+/** Classes of which several modules have an instance each, as providers are often listed twice. */
+export function sharedByModules(found: readonly Found[]): readonly string[] {
+  const silent = found.filter(({ host, method }) => {
+    const { http } = method.declaration.options;
+    return host.instance !== undefined && !saysWhatIsShared(method) && http?.key === undefined;
+  });
+  return [...groupBy(silent, ({ method }) => method.host)].flatMap(([{ name }, places]) => {
+    const modules = new Map(places.map(({ host }) => [host.instance, host.module]));
+    const tokens = new Set(places.map(({ host }) => host.token));
+    if (modules.size < 2 || tokens.size > 1) return [];
+    const methods = [...new Set(places.map(({ method }) => method.where))].join(', ');
+    return [
+      `${name} has ${modules.size} instances, in ${[...modules.values()].join(' and ')}, which share the entries of ${methods}. Let one module provide it and export it. Where they answer differently: ${ADVICE}`,
+    ];
+  });
+}
+
 /** Methods of different classes with one name, at least one of them by default. */
 export function sharedNames(found: readonly Found[]): readonly string[] {
   return [...groupBy(found, ({ method }) => method.name)].flatMap(([name, places]) => {

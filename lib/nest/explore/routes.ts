@@ -6,6 +6,7 @@ import type { RoutePlan } from '../route/plan.js';
 import type { RouteHost, RoutePlace } from '../route/route-place.js';
 import type { RoutePlans } from '../route/route-plans.js';
 import { handlerKindsOf, type HandlerKind } from '../route/transports/index.js';
+import { SharedControllers } from './shared-controllers.js';
 
 type NestModule = ReturnType<ModulesContainer['get']> & object;
 type Wrapper = NestModule['providers'] extends Map<unknown, infer W> ? W : never;
@@ -29,14 +30,18 @@ export function exploreRoutes(modules: ModulesContainer, plans: RoutePlans): Exp
   const problems: string[] = [];
   const advice: string[] = [];
   const routes: ExploredRoute[] = [];
+  const controllers = new SharedControllers();
   for (const module of modules.values()) {
-    for (const { host, isRequestScoped } of classesOf(module)) {
+    const name = module.metatype?.name ?? 'an unnamed module';
+    for (const { host, isRequestScoped, isController } of classesOf(module)) {
       if (isRequestScoped) plans.noteRequestScoped(host);
+      if (isController) controllers.note(host, name);
       for (const place of placesOf(host, isRequestScoped)) {
         try {
-          const plan = explore(place, plans, advice);
-          const name = module.metatype?.name ?? 'an unnamed module';
-          if (plan) routes.push({ plan, prototype: host.prototype, module: name });
+          const { served, isRoute } = explore(place, plans, advice);
+          if (served.some(isKeyedByClass)) controllers.serves(place);
+          const [plan] = served;
+          if (isRoute && plan) routes.push({ plan, prototype: host.prototype, module: name });
         } catch (error) {
           if (!(error instanceof ConfigurationError)) throw error;
           problems.push(error.message);
@@ -44,22 +49,35 @@ export function exploreRoutes(modules: ModulesContainer, plans: RoutePlans): Exp
       }
     }
   }
-  return { problems, advice, routes };
+  return { problems: [...problems, ...controllers.problems()], advice, routes };
 }
 
-/** The plan of a route that is no `@Cached` method. */
-function explore(place: RoutePlace, plans: RoutePlans, advice: string[]): RoutePlan | undefined {
+/** Whether responses are found again by class, method and inputs, and by nothing of the author's own. */
+function isKeyedByClass({ kind, http, isForOneEach }: RoutePlan): boolean {
+  return kind === 'http' && http.key === undefined && !isForOneEach;
+}
+
+interface Explored {
+  /** By the interceptor. */
+  readonly served: readonly RoutePlan[];
+  /** It is no `@Cached` method. */
+  readonly isRoute: boolean;
+}
+
+const NOTHING: Explored = { served: [], isRoute: false };
+
+function explore(place: RoutePlace, plans: RoutePlans, advice: string[]): Explored {
   const { host, method, handler } = place;
   const kinds = handlerKindsOf(host.prototype, method);
   const where = describeMethod(host, method);
   if (kinds.length === 0) {
-    if (!isMarkedRoute(handler)) return undefined;
+    if (!isMarkedRoute(handler)) return NOTHING;
     throw new ConfigurationError(
       `${where} has @CachedRoute and no request reaches it. For methods that others call there is @Cached.`,
     );
   }
   const marked = kinds.filter((kind) => plans.isMarked(place, kind));
-  if (marked.length === 0) return undefined;
+  if (marked.length === 0) return NOTHING;
   const isRoute = routeOptionsOf(handler) !== undefined || routeOptionsOf(host) !== undefined;
   if (!plans.bindingOf(place).isBound) {
     if (isRoute && !isNoCache(handler)) {
@@ -67,26 +85,33 @@ function explore(place: RoutePlace, plans: RoutePlans, advice: string[]): RouteP
         `${where} is marked by @CachedRoute, and StampedeCacheInterceptor is not bound to it: nothing is cached. Add @UseInterceptors(StampedeCacheInterceptor).`,
       );
     }
-    return undefined;
+    return NOTHING;
   }
-  const planned = marked.map((kind) => planOf(place, kind, plans));
-  return isRoute ? planned.find((plan) => plan !== undefined) : undefined;
+  const served = marked.map((kind) => planOf(place, kind, plans)).filter((plan) => plan !== undefined);
+  return { served, isRoute };
 }
 
 function planOf({ host, handler }: RoutePlace, kind: HandlerKind, plans: RoutePlans): RoutePlan | undefined {
   return plans.find(host, handler, kind)?.plan;
 }
 
+interface RouteClass {
+  readonly host: RouteHost;
+  readonly isRequestScoped: boolean;
+  readonly isController: boolean;
+}
+
 /** Controllers, and the providers among which Nest looks for resolvers and gateways. */
-function classesOf(module: NestModule): readonly { host: RouteHost; isRequestScoped: boolean }[] {
-  const wrappers: Wrapper[] = [...module.controllers.values(), ...module.providers.values()];
-  return wrappers.flatMap((wrapper) => {
-    const { metatype, inject } = wrapper;
-    if (typeof metatype !== 'function' || (inject !== undefined && inject !== null)) return [];
-    if (typeof metatype.prototype !== 'object' || metatype.prototype === null) return [];
-    const isRequestScoped = !wrapper.isDependencyTreeStatic();
-    return [{ host: metatype as unknown as RouteHost, isRequestScoped }]; // a class with a prototype
-  });
+function classesOf({ controllers, providers }: NestModule): readonly RouteClass[] {
+  const classes = (wrappers: Iterable<Wrapper>, isController: boolean): readonly RouteClass[] =>
+    [...wrappers].flatMap((wrapper) => {
+      const { metatype, inject } = wrapper;
+      if (typeof metatype !== 'function' || (inject !== undefined && inject !== null)) return [];
+      if (typeof metatype.prototype !== 'object' || metatype.prototype === null) return [];
+      const host = metatype as unknown as RouteHost; // a class with a prototype
+      return [{ host, isController, isRequestScoped: !wrapper.isDependencyTreeStatic() }];
+    });
+  return [...classes(controllers.values(), true), ...classes(providers.values(), false)];
 }
 
 function placesOf(host: RouteHost, isRequestScoped: boolean): readonly RoutePlace[] {

@@ -26,7 +26,8 @@ export interface HttpInputs {
 export interface HttpOptions {
   /**
    * What tells one entry of this handler from another, in place of everything it declares. It also says who may share one: a
-   * request with a credential is cached by it. @default what the handler declares
+   * request with a credential is cached by it, unless it is undefined, null, NaN, an empty text or a list of only such. NaN is
+   * no key. @default what the handler declares
    */
   readonly key?: (context: ExecutionContext) => KeyPart | readonly KeyPart[];
   /**
@@ -37,12 +38,15 @@ export interface HttpOptions {
   /** `true`: the answer is the same whoever asks, credentials or not. @default false */
   readonly public?: boolean;
   /**
-   * `'entry'` sends the entry's own life; any other text is sent as it is; `false` sends none. What the handler sets itself
-   * stays. @default 'private, no-cache'
+   * `'entry'` sends the entry's own life, `private` where the key has what neither URL nor `Vary` tells; any other text is sent
+   * as it is; `false` sends none. What the handler sets itself stays. @default 'private, no-cache'
    */
   // `string & {}` keeps the completion of the one word.
   readonly cacheControl?: 'entry' | false | (string & {});
-  /** Which statuses are stored. @default 200 to 299 */
+  /**
+   * Which statuses are stored. Those that are about one request (206, 304, 401, 403, 407, 412, 416, 428, 429) only by a list.
+   * @default 200 to 299
+   */
   readonly statuses?: readonly number[] | ((status: number) => boolean);
   /** Which directives of a request's `Cache-Control` are heeded; `true`: all. Anyone could start a stampede. @default none */
   readonly requestDirectives?: boolean | readonly RequestDirective[];

@@ -1,5 +1,6 @@
 import 'reflect-metadata';
 import type { ModuleRef } from '@nestjs/core';
+import type { CookieSigner } from './inputs/index.js';
 
 /** Set on the prototype of the interceptor; `Symbol.for`: another copy of this package counts too. */
 export const INTERCEPTOR: unique symbol = Symbol.for('nestjs-stampede-cache.interceptor') as never;
@@ -19,6 +20,16 @@ export interface AppConfig {
   getGlobalInterceptors?(): readonly unknown[];
   getGlobalRequestInterceptors?(): readonly { readonly metatype?: unknown }[];
   getVersioning?(): unknown;
+  getGlobalPrefix?(): string;
+  getGlobalPrefixOptions?(): { readonly exclude?: readonly ExcludedRoute[] };
+  /** Since Nest 12. */
+  getCookieSigner?(): CookieSigner | undefined;
+}
+
+/** A route without the global prefix. */
+interface ExcludedRoute {
+  readonly pathRegex: RegExp;
+  readonly requestMethod: number;
 }
 
 export function appConfigOf(moduleRef: ModuleRef): AppConfig | undefined {

@@ -28,8 +28,11 @@ export interface InputReader {
   partsOf?(args: readonly unknown[]): readonly unknown[] | undefined;
 }
 
-/** Status and headers of a response, as they are cached. Names are lower-case. */
+/** A recorded header, its name in lower case. `add`: the value stands behind what the response has already. */
+export type RecordedHeader = readonly [name: string, value: string | readonly string[], how?: 'add'];
+
+/** Status and headers of a response, as they are cached. */
 export interface ResponseHead {
   readonly status: number;
-  readonly headers: readonly (readonly [name: string, value: string | readonly string[]])[];
+  readonly headers: readonly RecordedHeader[];
 }

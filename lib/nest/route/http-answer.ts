@@ -49,8 +49,13 @@ export function writeAnswer(
   return text;
 }
 
-/** What an answer tells that did not come from the cache, nor went there. Before the handler runs, which may say otherwise. */
-export function writeBypass(plan: RoutePlan, reply: Reply, fwd: 'bypass' | 'request', detail?: string): void {
+/** What an answer tells that did not come from the cache, nor went there. The handler may say otherwise, before or after. */
+export function writeBypass(
+  plan: RoutePlan,
+  reply: Reply,
+  fwd: 'bypass' | 'request' | 'uri-miss',
+  detail?: string,
+): void {
   const { cacheControl } = plan.http;
   addCacheStatus(reply, { name: plan.cache.name, fwd, detail });
   if (cacheControl !== false && reply.get('cache-control') === undefined) {
@@ -79,7 +84,11 @@ function writeCaching(
       staleIfErrorMs: outcome === 'negative' ? 0 : policy.staleIfError,
       stored,
     };
-    const text = cacheControlOf({ setting: http.cacheControl, life, isPrivate });
+    const text = cacheControlOf({
+      setting: http.cacheControl,
+      life,
+      isPrivate: isPrivate || plan.isPrivate,
+    });
     if (text !== undefined) reply.set('cache-control', text);
   }
   writeVary(plan, reply);

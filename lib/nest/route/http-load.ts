@@ -4,12 +4,13 @@ import type { Request } from '../../core/request.js';
 import type { OwnRun } from './own-run.js';
 import type { Passage } from './pass.js';
 import type { RoutePlan } from './plan.js';
+import { personalReason } from './personal.js';
 import { etagOf, isJsonPlain, shadowOf, toJsonText, type Reply } from './response/index.js';
 import { NotForOthers, RouteResponse } from './route-response.js';
 import { tagResponse } from './reach.js';
 import type { RouteRun, RouteScope } from './route-scope.js';
-import { takeAnswer } from './single-value.js';
-import { streamIn } from './streaming.js';
+import { SEVERAL, takeAnswer } from './single-value.js';
+import { isError, streamIn } from './streaming.js';
 
 /** What one run of a handler needs. */
 export interface HttpRun {
@@ -32,42 +33,36 @@ export async function loadResponse(scope: RouteScope, run: HttpRun, context: Loa
   const answered = await scope
     .run(inside, () => takeAnswer(next.handle()))
     .finally(() => (inside.shadow = undefined));
-  const several = answered.kind === 'several';
-  const value = several ? undefined : answered.value;
-  const why = several ? SEVERAL : shadow.sentByHand ? BY_HAND : forOne(value);
-  if (why !== undefined) {
-    own.keep({ value, rest: several ? answered.rest : undefined });
-    plan.leaveAlone(why);
-    return new NotForOthers(why);
+  const value = answered.kind === 'one' ? answered.value : undefined;
+  const forOne = (answer: NotForOthers): NotForOthers => {
+    own.keep({ value, rest: answered.kind === 'one' ? undefined : answered.rest });
+    // Not stored, and no failure.
+    context.skip();
+    return answer;
+  };
+  const odd = answered.kind === 'several' ? SEVERAL : shadow.sentByHand ? BY_HAND : streamIn(value);
+  if (odd !== undefined) {
+    plan.noteOdd(odd);
+    return forOne(new NotForOthers());
   }
+  // The framework may make an error response of it.
+  if (isError(value)) return forOne(new NotForOthers());
   if (plan.keepsOld(value)) return value;
-  const { head, cookies } = shadow.head();
+  const { head, cookies, setsCookies } = shadow.head();
+  const reason = personalReason(plan, shadow, head);
+  if (reason !== undefined) return forOne(new NotForOthers(reason));
   own.cookies = cookies;
-  if (!plan.http.mayStore(head.status) || forbidsStorage(plan, head)) context.skip();
-  else tagResponse(plan, inside, asked, verb, context);
+  if (plan.http.mayStore(head.status)) {
+    if (setsCookies) plan.tellOnce('cookie', COOKIE);
+    tagResponse(plan, inside, asked, verb, context);
+  } else context.skip();
   return toResponse(plan, reply, head, value);
 }
 
-const NO_STORE = /(?:^|[\s,])no-store(?:$|[\s,])/i;
-const PRIVATE = /(?:^|[\s,])private(?:$|[\s,])/i;
-const SEVERAL = 'the handler answers with an Observable of several values';
-const BY_HAND = 'the handler sends its response by hand';
+const COOKIE =
+  'the handler sets a cookie, which only the client gets whose request ran it, while the body is stored and shared. Where the two belong together, as with a CSRF token, add @NoCache(); else set the cookie in a middleware or an interceptor outside.';
 
-function forOne(value: unknown): string | undefined {
-  const stream = streamIn(value);
-  return stream && `the handler answers with ${stream}`;
-}
-
-/** The handler itself says that nobody else may get this, or that no one request tells for whom it holds. */
-function forbidsStorage({ http }: RoutePlan, { headers }: ResponseHead): boolean {
-  return headers.some(([name, value]) => {
-    const text = typeof value === 'string' ? value : value.join(',');
-    if (name === 'vary') return text.includes('*');
-    if (name !== 'cache-control') return false;
-    // Whoever made the key has said for whom an entry is.
-    return NO_STORE.test(text) || (http.key === undefined && PRIVATE.test(text));
-  });
-}
+const BY_HAND = 'the handler sent its response by hand';
 
 function toResponse(plan: RoutePlan, reply: Reply, head: ResponseHead, body: unknown): RouteResponse {
   // Interceptors further out may make something else of the value.

@@ -17,7 +17,7 @@ import type { RoutePlan } from './plan.js';
 import { keyOrUndefined, requestOf } from './request-of.js';
 import { addCookies, applyHead, replyOf, type Reply } from './response/index.js';
 import { responseOf } from './route-policy.js';
-import { NotForOthers, NotForOthersError } from './route-response.js';
+import { NotForOthers } from './route-response.js';
 import type { RouteScope } from './route-scope.js';
 
 /** What is read of a request, of either platform. */
@@ -90,11 +90,11 @@ export class HttpRoutes {
     try {
       const answer = wishes ? await wishes.answer(core, asked) : await core.answer(asked);
       if (answer === undefined) throw new GatewayTimeoutException('Nothing is cached (only-if-cached).');
-      if (answer.value instanceof NotForOthers) return this.alone(passage, own, reply);
+      if (answer.value instanceof NotForOthers) return this.alone(inquiry, own, answer.value);
       own.end();
+      plan.noteShareable();
       return of(writeAnswer(plan, reply, answer, responseOf(answer.value), asker, own.cookies));
     } catch (error) {
-      if (error instanceof NotForOthersError) return this.alone(passage, own, reply);
       own.end();
       // Nobody is there to be told.
       if (gone?.signal.aborted === true && error === gone.signal.reason) return of(undefined);
@@ -128,15 +128,19 @@ export class HttpRoutes {
   }
 
   /** The answer is for one request: ours, if our handler gave it; else ours has yet to run. */
-  private alone(passage: Passage, own: OwnRun, reply: Reply): Observable<unknown> {
+  private alone(
+    { plan, passage, reply }: Inquiry,
+    own: OwnRun,
+    { reason }: NotForOthers,
+  ): Observable<unknown> {
     const { shadow } = own;
     const answer = own.take();
-    if (answer === undefined) return pass(this.scope, passage);
-    if (shadow !== undefined && !shadow.sentByHand) {
+    if (answer !== undefined && shadow?.sentByHand === false) {
       const { head, cookies } = shadow.head();
       applyHead(reply, head);
       addCookies(reply, cookies);
     }
-    return answer;
+    if (reason !== undefined) writeBypass(plan, reply, 'uri-miss', reason);
+    return answer ?? pass(this.scope, passage);
   }
 }

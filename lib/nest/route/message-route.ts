@@ -8,10 +8,10 @@ import type { RoutePlan } from './plan.js';
 import { tagResponse } from './reach.js';
 import { keyOrUndefined, requestOf } from './request-of.js';
 import { responseOf } from './route-policy.js';
-import { NotForOthers, NotForOthersError, RouteResponse } from './route-response.js';
+import { NotForOthers, RouteResponse } from './route-response.js';
 import type { RouteRun, RouteScope } from './route-scope.js';
-import { takeAnswer } from './single-value.js';
-import { streamIn } from './streaming.js';
+import { SEVERAL, takeAnswer } from './single-value.js';
+import { isError, streamIn } from './streaming.js';
 import { carriedCredentials, mayCache } from './transports/index.js';
 
 const HEAD = { status: 200, headers: [] } as const;
@@ -41,16 +41,11 @@ export class MessageRoutes {
     );
     const opening = plan.cache.ready();
     if (opening) await opening;
-    try {
-      const { value } = await core.answer(request);
-      if (!(value instanceof NotForOthers)) {
-        own.end();
-        return of(responseOf(value).body);
-      }
-    } catch (error) {
-      if (!(error instanceof NotForOthersError)) throw error;
-    }
-    return own.take() ?? pass(this.scope, passage);
+    const { value } = await core.answer(request);
+    if (value instanceof NotForOthers) return own.take() ?? pass(this.scope, passage);
+    own.end();
+    plan.noteShareable();
+    return of(responseOf(value).body);
   }
 
   private async load(run: MessageRun, loadContext: LoadContext): Promise<unknown> {
@@ -58,17 +53,17 @@ export class MessageRoutes {
     const { context, next, aside } = passage;
     const inside: RouteRun = { request: context.getArgs(), aside };
     const answered = await this.scope.run(inside, () => takeAnswer(next.handle()));
-    const several = answered.kind === 'several';
-    const value = several ? undefined : answered.value;
-    const why = several ? 'the handler answers with an Observable of several values' : streaming(value);
-    if (why === undefined) {
+    const value = answered.kind === 'one' ? answered.value : undefined;
+    const odd = answered.kind === 'several' ? SEVERAL : streamIn(value);
+    if (odd === undefined && !isError(value)) {
       if (plan.keepsOld(value)) return value;
       tagResponse(plan, inside, asked, plan.kind, loadContext);
       return new RouteResponse(HEAD, value, undefined, undefined);
     }
-    own.keep({ value, rest: several ? answered.rest : undefined });
-    plan.leaveAlone(why);
-    return new NotForOthers(why);
+    if (odd !== undefined) plan.noteOdd(odd);
+    own.keep({ value, rest: answered.kind === 'one' ? undefined : answered.rest });
+    loadContext.skip();
+    return new NotForOthers();
   }
 }
 
@@ -78,9 +73,4 @@ interface MessageRun {
   readonly passage: Passage;
   readonly own: OwnRun;
   readonly asked: Request;
-}
-
-function streaming(value: unknown): string | undefined {
-  const stream = streamIn(value);
-  return stream && `the handler answers with ${stream}`;
 }

@@ -5,6 +5,7 @@ import type { ResolvedCall } from '../../core/policy/index.js';
 import type { Loader, Request } from '../../core/request.js';
 import { runInLoadOf } from '../current-load.js';
 import type { InputReading } from './contracts.js';
+import { hasNaN } from './inputs/index.js';
 import type { RoutePlan } from './plan.js';
 import { RouteResponse } from './route-response.js';
 
@@ -27,12 +28,17 @@ export function keyOrUndefined(
   call: ResolvedCall,
 ): EntryKey | undefined {
   try {
+    if (plan.http.key !== undefined && hasNaN(parts)) throw new UncacheableArgumentError(naming(plan));
     return keyOfRequest(plan, how, parts, call);
   } catch (error) {
     if (!(error instanceof UncacheableArgumentError)) throw error;
     plan.tellOfKey(error);
     return undefined;
   }
+}
+
+function naming({ method: { where } }: RoutePlan): string {
+  return `${where}: http.key() returned NaN: what was to be a number is none, and one entry would stand for all such requests. Return the text as it was sent, or what the handler takes it for.`;
 }
 
 /** What a request asks the engine. */

@@ -13,6 +13,8 @@ export interface ResolvedHttp {
   /** Whether the route asked for that text itself. */
   readonly saysCacheControl: boolean;
   readonly mayStore: (status: number) => boolean;
+  /** Statuses that the author named one by one. */
+  readonly namedStatuses: ReadonlySet<number>;
   readonly directives: ReadonlySet<RequestDirective>;
   /** Lower-case names of headers; none where nothing needs cover. */
   readonly credentials: readonly string[];
@@ -46,6 +48,7 @@ export function resolveHttp(http: unknown, where: string): ResolvedHttp {
     cacheControl: cacheControlOf(cacheControl, where),
     saysCacheControl: cacheControl !== undefined,
     mayStore: statusesOf(given.statuses, where),
+    namedStatuses: new Set(Array.isArray(given.statuses) ? (given.statuses as number[]) : []), // just checked
     directives: directivesOf(given.requestDirectives, where),
     credentials: credentialsOf(given.credentials, where),
   };

@@ -11,7 +11,6 @@ import { planInputs } from './plan-inputs.js';
 import { resolveHttp } from './resolve-http.js';
 import { routePolicyOf } from './route-policy.js';
 import { handlerKindsOf, isReachedByClassMark, neverCached, type HandlerKind } from './transports/index.js';
-import { versionOf } from './version-of.js';
 
 /** The cache that responses are kept in. */
 export interface RoutedCache {
@@ -109,16 +108,15 @@ export class RoutePlans {
     }
     const cached = methods.resolve(declaration, host.prototype);
     const http = resolveHttp(declaration.options.http, where);
-    const inputs = planInputs({ ...place, kind, where, http, warn: (message) => managed.warn(message) });
+    const warn = (message: string): void => managed.warn(message);
+    const inputs = planInputs({ ...place, kind, where, http, config: this.parts.config, warn });
     const plan = new RoutePlan(
       kind,
       managed,
       cached,
       routePolicyOf(cached.policy),
       http,
-      inputs.reader,
-      inputs.vary,
-      kind === 'http' ? placeOf(this.parts.config(), host, handler) : undefined,
+      inputs,
       this.bindingOf(place).isOutermost,
       methods.instanceOf(host.prototype),
       declaresCacheControl(handler),
@@ -186,9 +184,8 @@ function isRead(kind: HandlerKind, handler: Handler): boolean {
   return kind !== 'http' || READING.includes(Reflect.getMetadata(METHOD, handler));
 }
 
-/** Nest's metadata of `@Header()` on handlers, and of `host` on controllers. */
+/** Nest's metadata of `@Header()` on handlers. */
 const HEADERS = '__headers__';
-const HOST = 'host';
 
 function declaresCacheControl(handler: Handler): boolean {
   const declared: unknown = Reflect.getMetadata(HEADERS, handler);
@@ -196,17 +193,6 @@ function declaresCacheControl(handler: Handler): boolean {
   return declared.some((header: { readonly name?: unknown }) => {
     return String(header.name).toLowerCase() === 'cache-control';
   });
-}
-
-/** What of a request is part of the key whatever the handler declares: its version, and host parameters. */
-function placeOf(
-  config: AppConfig | undefined,
-  host: RouteHost,
-  handler: Handler,
-): ((request: object) => readonly unknown[]) | undefined {
-  const version = versionOf(config, host, handler);
-  if (version === undefined && Reflect.getMetadata(HOST, host) === undefined) return undefined;
-  return (request) => [version?.(request), (request as { readonly hosts?: unknown }).hosts]; // Nest puts them there
 }
 
 /** The name under which a class has this function; another decorator may have given it any name of its own. */

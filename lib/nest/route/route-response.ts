@@ -24,13 +24,11 @@ export class RouteResponse {
   }
 }
 
-/** What a load returns for an answer that is for one request alone. */
+/** What a load returns for an answer that is for one request alone: callers that only joined ask the handler themselves. */
 export class NotForOthers {
-  constructor(readonly why: string) {}
+  /** @param reason in a word, of a response that carries caching headers; undefined: of anything else, which is as without us */
+  constructor(readonly reason?: string) {}
 }
-
-/** Rejects the callers that only joined: each has to ask the handler itself. */
-export class NotForOthersError extends UncacheableValueError {}
 
 /** How the body stands behind the head: ready JSON text, a Buffer, a value in the core's codec, or in the user's own. */
 type BodyKind = 'text' | 'bytes' | 'j' | 't' | 'own';
@@ -58,7 +56,8 @@ export function responseSerializer(
     name: own === undefined ? 'response' : `response/${own.name}`,
 
     encode(value) {
-      if (value instanceof NotForOthers) throw new NotForOthersError(`${where}: ${value.why}`, '');
+      if (value instanceof NotForOthers)
+        throw new UncacheableValueError(`${where}: an answer for one request.`, '');
       const response = value as RouteResponse; // what the loads of a route return
       const { head, etag = null } = response;
       const { kind, bytes } = encodeBody(response, types, own, where, hint);

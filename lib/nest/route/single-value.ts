@@ -4,6 +4,9 @@ import { EmptyError, Observable, type Subscriber, type Subscription } from 'rxjs
 export type Answered =
   { readonly kind: 'one'; readonly value: unknown } | { readonly kind: 'several'; readonly rest: Rest };
 
+/** Of `several`, as a message says it. */
+export const SEVERAL = 'the handler answered with an Observable of several values';
+
 /**
  * Subscribes once. An Observable that has not completed by the end of the turn in which its first value came is taken for one
  * of several values: nothing tells that it ever will.

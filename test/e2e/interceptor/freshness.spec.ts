@@ -40,6 +40,7 @@ class Pages {
     return { language };
   }
   @Get('merged')
+  @CachedRoute({ http: { key: () => 'one' } })
   merged(@Headers('accept-language') _language: string, @Res({ passthrough: true }) response: Reply) {
     runs += 1;
     response.header('vary', 'Origin');

@@ -155,6 +155,15 @@ describe.each(PLATFORMS)('The status and the headers of a cached response on %s'
     expect(inTurn[1]?.headers['set-cookie'] ?? ['sid=2']).toEqual(['sid=2']);
   });
 
+  it('and a handler that sets one is told of once', async () => {
+    const site = await start();
+    await site.get('/cookie');
+    await site.cache.clear();
+    await site.get('/cookie');
+    expect(site.stored).toBe(2);
+    expect(site.warnings(/cookie/)).toEqual([expect.stringMatching(/\.cookie: .*@NoCache\(\)/)]);
+  });
+
   it('and among coalesced clients each cookie goes to one', async () => {
     const gate = deferred();
     @Controller('slow')

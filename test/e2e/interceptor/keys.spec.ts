@@ -8,8 +8,6 @@ import {
   Param,
   ParseIntPipe,
   Query,
-  Version,
-  VersioningType,
 } from '@nestjs/common';
 import { CachedRoute } from 'nestjs-stampede-cache';
 import { RedisServer } from '../../support/redis-server.js';
@@ -162,34 +160,6 @@ describe.each(PLATFORMS)('Requests that share an entry on %s', (platform) => {
         ['/products/keyed/1', { 'x-key': 'b' }],
       ]),
     ).toEqual([1, 1, 2]);
-  });
-
-  it('not if they ask for different versions', async () => {
-    @Controller('versions')
-    @CachedRoute()
-    class Versions {
-      @Get()
-      @Version(['1', '2'])
-      both() {
-        return (runs += 1);
-      }
-    }
-    const versioned = (options: Parameters<Site['app']['enableVersioning']>[0]) =>
-      serve({
-        controllers: [Versions],
-        providers: [EVERYWHERE],
-        prepare: (app) => void app.enableVersioning(options),
-      });
-    const byPath = await versioned({ type: VersioningType.URI });
-    expect(await runsOf(byPath, [['/v1/versions'], ['/v2/versions'], ['/v1/versions']])).toEqual([1, 2, 1]);
-    const byHeader = await versioned({ type: VersioningType.HEADER, header: 'x-v' });
-    expect(
-      await runsOf(byHeader, [
-        ['/versions', { 'x-v': '1' }],
-        ['/versions', { 'x-v': '2' }],
-        ['/versions', { 'x-v': '1' }],
-      ]),
-    ).toEqual([3, 4, 3]);
   });
 
   it('not if a parameter of the host differs, declared or not', async () => {

@@ -48,6 +48,8 @@ export interface Ask {
 
 export interface SiteOptions extends ModuleMetadata {
   readonly cache?: StampedeCacheModuleOptions;
+  /** What the application is created with. */
+  readonly settings?: object;
   /** Before it listens: prefixes, versions, view engines. */
   readonly prepare?: (app: INestApplication) => void;
 }
@@ -146,7 +148,7 @@ export function host(platform: Platform) {
     for (const app of open.splice(0)) await app.close();
   });
 
-  async function create({ cache, imports = [], prepare, ...rest }: SiteOptions, lines: Lines) {
+  async function create({ cache, imports = [], prepare, settings = {}, ...rest }: SiteOptions, lines: Lines) {
     const options = {
       ...cache,
       policy: { ttl: '60s', jitter: 0, earlyRefresh: 0, ...cache?.policy },
@@ -159,8 +161,8 @@ export function host(platform: Platform) {
     // The overloads of createNestApplication don't accept an adapter that may be missing.
     const app: INestApplication =
       platform === 'fastify'
-        ? module.createNestApplication(new FastifyAdapter() as never)
-        : module.createNestApplication();
+        ? module.createNestApplication(new FastifyAdapter() as never, settings)
+        : module.createNestApplication(settings);
     prepare?.(app);
     return app;
   }

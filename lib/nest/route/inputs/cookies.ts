@@ -24,6 +24,27 @@ export function ownCookie(cookies: object, name: string): unknown {
   return Object.hasOwn(cookies, name) ? (cookies as Cookies)[name] : undefined; // it has the name
 }
 
+/** What of a request a key's cookies are read from. */
+export interface CookieJars {
+  /** As a parser left them, else those of the header. */
+  readonly cookies: object;
+  /** Those that a parser took out as signed, if any. */
+  readonly signed: unknown;
+  /** Reads those of the header. */
+  readonly sent: () => object;
+}
+
+/**
+ * A cookie as it was sent, for a key: also one that a parser took out, and with the signature that `cookie-session` and its like
+ * keep beside it, without which anybody could send a value that is easy to guess.
+ */
+export function keyCookie({ cookies, signed, sent }: CookieJars, name: string): unknown {
+  const isSigned = typeof signed === 'object' && signed !== null && Object.hasOwn(signed, name);
+  const value = ownCookie(isSigned ? sent() : cookies, name);
+  const signature = value === undefined ? undefined : ownCookie(cookies, `${name}.sig`);
+  return signature === undefined ? value : [value, signature];
+}
+
 /** Not `String.prototype.trim`, which takes more than a user agent does: two names could become one. */
 function trim(text: string): string {
   let start = 0;

@@ -135,10 +135,13 @@ const DECORATORS: Readonly<Record<InputKind, string>> = {
 };
 
 /** `parameter 2, @Query()`: as messages name a parameter. */
-export function describeInput({ kind, index, name }: DeclaredInput): string {
+export function describeInput(input: DeclaredInput): string {
+  return `parameter ${input.index + 1}, ${decoratorOf(input)}`;
+}
+
+/** `@Query()` */
+export function decoratorOf({ kind, name }: Pick<DeclaredInput, 'kind' | 'name'>): string {
   const decorator = DECORATORS[kind];
-  const call = decorator.startsWith('@')
-    ? `${decorator}(${name === undefined ? '' : `'${name}'`})`
-    : decorator;
-  return `parameter ${index + 1}, ${call}`;
+  if (!decorator.startsWith('@')) return decorator;
+  return `${decorator}(${name === undefined ? '' : `'${name}'`})`;
 }

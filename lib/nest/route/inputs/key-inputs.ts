@@ -1,5 +1,5 @@
 import type { HttpInputs } from '../../interfaces/http-options.interface.js';
-import { ownCookie } from './cookies.js';
+import { keyCookie, ownCookie, type CookieJars } from './cookies.js';
 import { hasValue } from './credentials.js';
 import type { DeclaredInput } from './declaration.js';
 import { canonicalList, isNegotiation, spellHeader } from './header-values.js';
@@ -7,7 +7,6 @@ import { saysWhoAsks } from './identity.js';
 import { isObject, type RequestView } from './request-view.js';
 import {
   bodyReader,
-  cookieReader,
   headerReader,
   paramReader,
   queryReader,
@@ -121,9 +120,13 @@ function ofHeader(name: string): KeyInput {
 }
 
 function ofCookie(name: string): KeyInput {
-  const read = cookieReader(name);
+  const read = (view: RequestView): unknown => keyCookie(jarsOf(view), name);
   const input = { label: `cookie:${name}`, read, header: 'cookie' };
   return saysWhoAsks(name) ? { ...input, covers: (view) => hasValue(read(view)) } : input;
+}
+
+function jarsOf(view: RequestView): CookieJars {
+  return { cookies: view.cookies, signed: view.request['signedCookies'], sent: () => view.sentCookies };
 }
 
 /** Part of the key as it was sent, since only the application knows the secret: a forged one gets entries of its own. */

@@ -35,7 +35,7 @@ export interface HttpInputsPlan {
 
 /** @throws ConfigurationError naming the parameter that can't be part of a key, or the option that can't be used */
 export function resolveHttpInputs(handler: HttpHandler): HttpInputsPlan {
-  const { prototype, method, host, http, where, findSigner = () => undefined } = handler;
+  const { prototype, method, host, http, where, warn, findSigner = () => undefined } = handler;
   checkKeyOptions(http, where);
   const declaration = readDeclaration(host ?? prototype, method);
   const inputs = keyInputs(declaration.inputs, http.inputs, findSigner);
@@ -46,7 +46,7 @@ export function resolveHttpInputs(handler: HttpHandler): HttpInputsPlan {
     vary: varyOf(inputs),
     hasCustom: declaration.inputs.filter(({ kind }) => kind === 'custom').map(describeInput),
   };
-  if (http.key !== undefined) return { ...plan, reader: new KeyReader(http.key, customs, args, where) };
+  if (http.key !== undefined) return { ...plan, reader: new KeyReader(http.key, customs, args, where, warn) };
   checkDemands(declaration, http.inputs, handler.isRequestScoped, where);
   warnOfWholeQuery(declaration, handler);
   return { ...plan, reader: new DeclaredReader(inputs, customs, args) };

@@ -67,7 +67,7 @@ export function headerReader(name: string): ReadValue {
   return ({ request }) => request.headers[name];
 }
 
-export function cookieReader(name: string): ReadValue {
+function cookieReader(name: string): ReadValue {
   return (view) => ownCookie(view.cookies, name);
 }
 

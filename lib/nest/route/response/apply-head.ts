@@ -1,5 +1,7 @@
 import type { ResponseHead } from '../contracts.js';
-import type { Reply } from './reply.js';
+import type { HeaderValue, Reply } from './reply.js';
+import { listOf } from './shadow-headers.js';
+import { varyWith } from './vary.js';
 
 /**
  * Headers that describe a body (RFC 9110, 8): a 304 has none. Listed one by one, as `content-security-policy` and
@@ -21,10 +23,20 @@ const OF_THE_BODY = [
 /** Gives a response status and headers of a recorded one. A header without values was taken away by the handler. */
 export function applyHead(reply: Reply, { status, headers }: ResponseHead): void {
   reply.status = status;
-  for (const [name, value] of headers) {
-    if (value.length === 0 && typeof value !== 'string') reply.remove(name);
+  for (const [name, value, how] of headers) {
+    if (how === 'add') add(reply, name, value);
+    else if (value.length === 0 && typeof value !== 'string') reply.remove(name);
     else reply.set(name, value);
   }
+}
+
+/** As one line where it was one, and as lines where there are several. `Vary` names nothing twice. */
+function add(reply: Reply, name: string, value: HeaderValue): void {
+  const there = reply.get(name);
+  if (there === undefined) reply.set(name, value);
+  else if (name === 'vary') reply.set(name, varyWith(there, listOf(value)));
+  else if (typeof there === 'string' && typeof value === 'string') reply.set(name, `${there}, ${value}`);
+  else reply.set(name, [...listOf(there), ...listOf(value)]);
 }
 
 /** Adds `Set-Cookie` lines to those that are there. */

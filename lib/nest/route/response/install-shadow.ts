@@ -8,6 +8,7 @@ import {
   overrideSenders,
 } from './override.js';
 import type { Reply } from './reply.js';
+import { watchRequest } from './request-watch.js';
 import { type ShadowScope, ShadowResponse } from './shadow-response.js';
 
 /** The part of an `AsyncLocalStorage` that is used. */
@@ -39,6 +40,7 @@ function install(reply: Reply, scope: ScopeReader): void {
   overrideSenders(raw, NODE_SENDERS, active);
   overrideProperties(raw, NODE_PROPERTIES, active);
   overridePassing(raw, ['writeEarlyHints'], active, () => undefined);
+  watchRequest(reply, active);
   if (reply.platform === 'express') return;
   overrideMethods(response, FASTIFY_METHODS, active);
   overrideSenders(response, FASTIFY_SENDERS, active);

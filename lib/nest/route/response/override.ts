@@ -59,6 +59,21 @@ export function overridePassing(
   }
 }
 
+/** Methods that run as they are, within `around`. */
+export function overrideAround(
+  target: object,
+  names: readonly string[],
+  around: (run: () => unknown) => unknown,
+): void {
+  for (const name of names) {
+    replace(target, name, (original) => {
+      return function (...args) {
+        return around(() => original.apply(this, args));
+      };
+    });
+  }
+}
+
 /** The callback among the arguments: it has gone out, as far as the handler is concerned. */
 export function callBack(args: readonly unknown[]): void {
   const last = args.findLast((arg) => typeof arg === 'function');
@@ -66,7 +81,8 @@ export function callBack(args: readonly unknown[]): void {
 }
 
 export interface PropertyStand {
-  get(shadow: ShadowResponse): unknown;
+  /** @param real what it is without the shadow */
+  get(shadow: ShadowResponse, real: () => unknown): unknown;
   /** Absent: what is written goes to the real response. */
   set?(shadow: ShadowResponse, value: unknown): void;
 }
@@ -85,7 +101,7 @@ export function overrideProperties(
       enumerable: real.enumerable,
       get: () => {
         const shadow = active();
-        return shadow ? stand.get(shadow) : real.get();
+        return shadow ? stand.get(shadow, real.get) : real.get();
       },
       set: (value: unknown) => {
         const shadow = stand.set && active();

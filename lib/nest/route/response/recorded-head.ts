@@ -1,4 +1,4 @@
-import type { ResponseHead } from '../contracts.js';
+import type { RecordedHeader, ResponseHead } from '../contracts.js';
 import type { HeaderValue } from './reply.js';
 import { listOf, type ShadowHeaders } from './shadow-headers.js';
 
@@ -17,6 +17,9 @@ const NOT_RECORDED = new Set([
   'upgrade',
 ]);
 
+/** What a cache goes by, and what says how the body is to be read: recorded as the handler left it. */
+const WHOLE = new Set(['cache-control', 'content-type', 'etag']);
+
 /**
  * What of a handler's headers belongs into an entry.
  * @param before the header as it was without the handler
@@ -28,12 +31,34 @@ export function recordedHead(
 ): ResponseHead {
   const named = listOf(written.get('connection')?.value).flatMap((line) => line.toLowerCase().split(','));
   const ofTheConnection = new Set(named.map((name) => name.trim()));
-  const headers: [string, HeaderValue][] = [];
+  const headers: RecordedHeader[] = [];
   for (const [name, header] of written.entries()) {
     if (NOT_RECORDED.has(name) || name.startsWith('proxy-') || ofTheConnection.has(name)) continue;
-    if (header) headers.push([name, header.value]);
+    if (header) {
+      const own = ownPart(name, header.value, before(name));
+      if (own !== undefined) headers.push(own);
+    }
     // No values: it was there and the handler took it away.
     else if (before(name) !== undefined) headers.push([name, []]);
   }
   return { status, headers };
+}
+
+/**
+ * A header without what stood there before the handler ran: that is each request's own, a nonce or its timings, and comes again
+ * with the next one. Undefined: the handler changed nothing.
+ */
+function ownPart(
+  name: string,
+  value: HeaderValue,
+  before: HeaderValue | undefined,
+): RecordedHeader | undefined {
+  if (before === undefined || WHOLE.has(name)) return [name, value];
+  if (typeof value === 'string' && typeof before === 'string') {
+    if (value === before) return undefined;
+    return value.startsWith(`${before}, `) ? [name, value.slice(before.length + 2), 'add'] : [name, value];
+  }
+  const [lines, old] = [listOf(value), listOf(before)];
+  if (!old.every((line, i) => lines[i] === line)) return [name, value];
+  return lines.length === old.length ? undefined : [name, lines.slice(old.length), 'add'];
 }

@@ -26,6 +26,8 @@ export class ShadowResponse {
   statusMessage: string | undefined;
   /** Whether a handler ended, streamed or hijacked the response itself: what it returns is no answer. */
   sentByHand = false;
+  /** Whether a handler took the request from its response: what it read there is no part of a key. */
+  readsRequest = false;
   /** A real response was over when the handler sent it by hand; nothing more leaves. */
   headersSent = false;
   ended = false;

@@ -1,4 +1,6 @@
+import { holdsAll, holdsKept, keepsWhoAsks } from '../inputs/holds.js';
 import { saysWhoAsks } from '../inputs/identity.js';
+import { isObject } from '../inputs/request-view.js';
 
 /** Properties that lead on to the request of a call, and those that show all of its headers at once. */
 const WAYS: ReadonlySet<string> = new Set(['req', 'request', 'raw', 'handshake', 'extra']);
@@ -17,16 +19,25 @@ type Get = (name: string, value: unknown) => unknown;
 
 /**
  * What a custom parameter decorator reads of the credentials of a call. It is handed stand-ins of the call's context; what
- * it reads in a way unknown here counts as not read, which leaves the call uncached.
+ * it reads in a way unknown here counts as not read, which leaves the call uncached. Of what is looked through as a whole,
+ * each member is read and none of them meant: then only what the decorator returns counts.
  */
 export class Recorder {
-  private hasReadAll = false;
+  private hasReadIdentity = false;
+  private hasSeenAllHeaders = false;
   private readonly names = new Set<string>();
   private readonly originals = new WeakMap<object, object>();
-  private readonly headersProxies = new WeakSet<object>();
+  private readonly seenWhole = new WeakSet<object>();
+  /** What cookies or a session were read of. */
+  private readonly keepers = new Set<object>();
+  private returned: unknown;
 
-  covers(credential: string): boolean {
-    return this.hasReadAll || this.names.has(credential);
+  /** @param values of that credential, as the call carries it */
+  covers(credential: string, values: () => readonly unknown[]): boolean {
+    if (this.hasReadIdentity || this.names.has(credential)) return true;
+    if (this.hasSeenAllHeaders && holdsAll(this.returned, values())) return true;
+    if (credential !== 'cookie') return false;
+    return [...this.keepers].some((keeper) => holdsKept(this.returned, keeper, this.seenWhole));
   }
 
   /** A stand-in of a context, a request or a client; anything else is returned as it is. */
@@ -34,45 +45,51 @@ export class Recorder {
     return this.proxy(target, (name, value) => this.readOfRequest(name, value, target));
   }
 
-  /** What a decorator returned, without a stand-in; all headers as a whole tell everyone apart. */
+  /** What a decorator returned, without a stand-in. A stand-in was seen as a whole. */
   unwrap(value: unknown): unknown {
-    if (typeof value !== 'object' || value === null) return value;
-    if (this.headersProxies.has(value)) this.hasReadAll = true;
-    return this.originals.get(value) ?? value;
+    const original = isObject(value) ? this.originals.get(value) : undefined;
+    if (original !== undefined) Reflect.ownKeys(value as object);
+    this.returned = original ?? value;
+    return this.returned;
   }
 
   private readOfRequest(name: string, value: unknown, target: unknown): unknown {
     if (name === 'headers') return this.watchHeaders(value);
-    if (COOKIES.has(name)) return this.watchNamed(value);
+    if (COOKIES.has(name)) return this.watchNamed(value, target);
     if (WAYS.has(name)) return this.watch(value);
-    if (ALL_HEADERS.has(name) || saysWhoAsks(name)) this.hasReadAll ||= value !== undefined && value !== null;
+    const isThere = value !== undefined && value !== null;
+    if (ALL_HEADERS.has(name)) this.hasSeenAllHeaders ||= isThere;
+    else if (isThere && saysWhoAsks(name) && !this.isSeenWhole(target)) this.hasReadIdentity = true;
     if (BY_NAME.has(name) && typeof value === 'function') return this.byName(value, target);
     return typeof value === 'function' ? (value.bind(target) as unknown) : value;
   }
 
   private watchHeaders(headers: unknown): unknown {
-    const proxy = this.proxy(
-      headers,
-      (name, value) => {
-        if (typeof value !== 'function') this.names.add(name.toLowerCase());
-        else if (BY_NAME.has(name)) return this.byName(value, headers);
-        else this.hasReadAll = true; // entries(), forEach()...
-        return typeof value === 'function' ? (value.bind(headers) as unknown) : value;
-      },
-      () => (this.hasReadAll = true),
-    );
-    if (proxy !== headers) this.headersProxies.add(proxy as object); // only objects are proxied
-    return proxy;
+    const seeAll = (): void => void (this.hasSeenAllHeaders = true);
+    const see: Get = (name, value) => {
+      if (typeof value === 'function') {
+        if (BY_NAME.has(name)) return this.byName(value, headers);
+        seeAll(); // entries(), forEach()...
+        return value.bind(headers) as unknown;
+      }
+      if (!this.isSeenWhole(headers)) this.names.add(name.toLowerCase());
+      return value;
+    };
+    return this.proxy(headers, see, seeAll);
   }
 
   /** Cookies, or a session: one that says nothing of who asks covers nothing. */
-  private watchNamed(holder: unknown): unknown {
-    const mark = (): void => void this.names.add('cookie');
-    const see: Get = (name, value) => {
-      if (name === 'id' || saysWhoAsks(name)) mark();
+  private watchNamed(holder: unknown, keeper: unknown): unknown {
+    if (isObject(keeper)) this.keepers.add(keeper);
+    return this.proxy(holder, (name, value) => {
+      const isThere = value !== undefined && value !== null;
+      if (isThere && keepsWhoAsks(name) && !this.isSeenWhole(holder)) this.names.add('cookie');
       return typeof value === 'function' ? (value.bind(holder) as unknown) : value;
-    };
-    return this.proxy(holder, see, mark);
+    });
+  }
+
+  private isSeenWhole(holder: unknown): boolean {
+    return isObject(holder) && this.seenWhole.has(holder);
   }
 
   private byName(get: Function, target: unknown): (name: unknown) => unknown {
@@ -83,7 +100,7 @@ export class Recorder {
   }
 
   private proxy(target: unknown, get: Get, onAll: () => void = () => undefined): unknown {
-    if (typeof target !== 'object' || target === null) return target;
+    if (!isObject(target)) return target;
     const proxy = new Proxy(target, {
       get: (_, property) => {
         // The original as the receiver: getters may need `#private` members.
@@ -91,6 +108,7 @@ export class Recorder {
         return typeof property === 'string' && !isFixed(target, property) ? get(property, value) : value;
       },
       ownKeys: () => {
+        this.seenWhole.add(target);
         onAll();
         return Reflect.ownKeys(target);
       },

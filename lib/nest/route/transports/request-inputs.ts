@@ -1,5 +1,5 @@
 import type { HttpInputs } from '../../interfaces/http-options.interface.js';
-import { ownCookie, parseCookieHeader } from '../inputs/cookies.js';
+import { keyCookie, parseCookieHeader } from '../inputs/cookies.js';
 import { saysWhoAsks } from '../inputs/identity.js';
 import { headerOf, requestOf, type RequestLike } from './request.js';
 
@@ -27,7 +27,7 @@ export function readInputs(inputs: HttpInputs, call: readonly unknown[]): readon
     return named(headerOf(request, name), name);
   });
   const cookies = (inputs.cookies ?? []).map((name) =>
-    named(ownCookie(cookiesOf(request), name), saysWhoAsks(name) ? 'cookie' : undefined),
+    named(cookieOf(request, name), saysWhoAsks(name) ? 'cookie' : undefined),
   );
   const session = (inputs.session ?? []).map((name) =>
     named(recordOf(request.session)[name], saysWhoAsks(name) ? 'cookie' : undefined),
@@ -42,11 +42,11 @@ function named(value: unknown, covers: string | undefined): NamedInput {
 }
 
 /** As a cookie parser left them, or those of the header. */
-function cookiesOf(request: RequestLike): object {
-  const { cookies } = request;
-  return typeof cookies === 'object' && cookies !== null
-    ? cookies
-    : parseCookieHeader(headerOf(request, 'cookie'));
+function cookieOf(request: RequestLike, name: string): unknown {
+  const { cookies, signedCookies: signed } = request;
+  const sent = (): object => parseCookieHeader(headerOf(request, 'cookie'));
+  const parsed = typeof cookies === 'object' && cookies !== null ? cookies : sent();
+  return keyCookie({ cookies: parsed, signed, sent }, name);
 }
 
 function recordOf(value: unknown): Readonly<Record<string, unknown>> {

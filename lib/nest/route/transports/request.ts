@@ -5,6 +5,7 @@ import { fieldCallOf } from './graphql.js';
 export interface RequestLike {
   readonly headers?: unknown;
   readonly cookies?: unknown;
+  readonly signedCookies?: unknown;
   readonly session?: unknown;
   readonly ip?: unknown;
 }
@@ -22,24 +23,33 @@ export function requestOf(call: readonly unknown[]): RequestLike | undefined {
  * asks is then unknown. A message carries what its broker calls headers, a socket what its handshake brought.
  */
 export function carriedCredentials(context: ExecutionContext, names: readonly string[]): readonly string[] {
+  const sources = sourcesOf(context);
+  if (sources === undefined) return names;
+  const carried = new Set(sources.flatMap((headers) => entriesOf(headers).map(([name]) => name)));
+  return names.filter((name) => carried.has(name));
+}
+
+/** The values of a credential that a call carries. */
+export function credentialValues(context: ExecutionContext, credential: string): readonly unknown[] {
+  const entries = (sourcesOf(context) ?? []).flatMap(entriesOf);
+  return entries.flatMap(([name, value]) => (name === credential ? [value] : []));
+}
+
+/** Whatever holds headers; undefined: nothing shows any. */
+function sourcesOf(context: ExecutionContext): readonly unknown[] | undefined {
   const args = context.getArgs<unknown[]>();
   switch (context.getType<string>()) {
     case 'graphql': {
       const request = requestOf(args);
-      return request === undefined ? names : among(names, [request.headers]);
+      return request && [request.headers];
     }
     case 'rpc':
-      return among(names, messageHeadersOf(args[1]));
+      return messageHeadersOf(args[1]);
     case 'ws':
-      return among(names, handshakeHeadersOf(args[0]));
+      return handshakeHeadersOf(args[0]);
     default:
-      return names;
+      return undefined;
   }
-}
-
-function among(names: readonly string[], sources: readonly unknown[]): readonly string[] {
-  const carried = new Set(sources.flatMap(headerNamesOf));
-  return names.filter((name) => carried.has(name));
 }
 
 /** Of one name, in lower case; the last one where several are sent. */
@@ -70,24 +80,26 @@ function handshakeHeadersOf(client: unknown): readonly unknown[] {
   return [property(handshake, 'headers'), property(handshake, 'auth'), property(client, 'headers')];
 }
 
-/** Names of headers that have a value. */
-function headerNamesOf(headers: unknown): readonly string[] {
+type Entry = readonly [name: string, value: unknown];
+
+/** Headers that have a value, by lower-case name. */
+function entriesOf(headers: unknown): readonly Entry[] {
   const known = callOf(headers, 'getMap') ?? headers;
   if (!isObject(known)) return [];
   const keys = callOf(known, 'keys');
-  const names = isObject(keys) ? [...(keys as Iterable<unknown>)] : namesWithValue(known);
-  return names.map((name) => String(name).toLowerCase());
+  const entries: readonly Entry[] = isObject(keys)
+    ? Array.from(keys as Iterable<unknown>, (name) => [String(name), callOf(known, 'get', name)])
+    : Object.entries(known).filter(([, value]: Entry) => hasValue(value));
+  return entries.map(([name, value]) => [name.toLowerCase(), value]);
 }
 
-function namesWithValue(headers: object): readonly string[] {
-  return Object.entries(headers).flatMap(([name, value]: [string, unknown]) =>
-    value === undefined || value === null || value === '' ? [] : [name],
-  );
+function hasValue(value: unknown): boolean {
+  return value !== undefined && value !== null && value !== '';
 }
 
-function callOf(target: unknown, method: string): unknown {
+function callOf(target: unknown, method: string, ...args: readonly unknown[]): unknown {
   const call = property(target, method);
-  return typeof call === 'function' ? (call.call(target) as unknown) : undefined;
+  return typeof call === 'function' ? (call.apply(target, args) as unknown) : undefined;
 }
 
 function property(target: unknown, name: string): unknown {

@@ -1,6 +1,7 @@
 import { ConfigurationError } from '../../../core/errors.js';
 import type { HttpOptions } from '../../interfaces/http-options.interface.js';
 import type { InputReader } from '../contracts.js';
+import { KeyCover } from '../inputs/index.js';
 import { graphql } from './graphql.js';
 import { parametersOf, type Parameter } from './parameters.js';
 import { foreignInputs } from './request-inputs.js';
@@ -34,7 +35,8 @@ export function resolveTransportInputs(
   const problem = problemOf(kind, declared, handler);
   if (problem !== undefined) return new ConfigurationError(`${handler.where}: ${problem}`);
   warnOfWholeParent(kind, declared, handler);
-  return new TransportReader(kind, transport.baseOf(handler), declared, handler.http);
+  const keyCover = new KeyCover(handler.where, handler.warn);
+  return new TransportReader(kind, transport.baseOf(handler), declared, handler.http, keyCover);
 }
 
 function sourceOf(transport: Transport, parameter: Parameter): Source | undefined {

@@ -2,10 +2,11 @@ import type { ExecutionContext } from '@nestjs/common';
 import type { HttpOptions } from '../../interfaces/http-options.interface.js';
 import { isThenable } from '../../is-thenable.js';
 import type { InputReader, InputReading } from '../contracts.js';
-import { saysWho } from '../inputs/index.js';
+import { saysWho, type KeyCover } from '../inputs/index.js';
 import type { Parameter } from './parameters.js';
 import { RecordedContext } from './recorded-context.js';
 import { Recorder } from './recorder.js';
+import { credentialValues } from './request.js';
 import { readInputs } from './request-inputs.js';
 import type { Source } from './transport.js';
 
@@ -29,6 +30,7 @@ export class TransportReader implements InputReader {
     private readonly baseOf: (call: readonly unknown[]) => readonly unknown[],
     private readonly declared: readonly DeclaredInput[],
     private readonly http: Pick<HttpOptions, 'key' | 'inputs'>,
+    private readonly keyCover: KeyCover,
   ) {}
 
   read(
@@ -74,7 +76,8 @@ export class TransportReader implements InputReader {
     this.declared.forEach(({ parameter }, i) => (args[parameter.index] = evaluated[i]?.value));
     const filled = Array.from(args); // parameters without a decorator left holes
     if (this.http.key !== undefined) {
-      return { parts: [this.kind, this.http.key(context)], args: filled, isCovered: true };
+      const key: unknown = this.http.key(context);
+      return { parts: [this.kind, key], args: filled, isCovered: this.keyCover.isCovered(key, credentials) };
     }
     const call = context.getArgs<unknown[]>();
     const named = this.http.inputs === undefined ? [] : readInputs(this.http.inputs, call);
@@ -125,8 +128,8 @@ function watched(
   const recorder = new Recorder();
   const finish = (returned: unknown): Evaluated => {
     const value = recorder.unwrap(returned);
-    const covered = saysWho(value) ? credentials.filter((name) => recorder.covers(name)) : [];
-    return { value, isPart: true, covered };
+    const isCovered = (name: string): boolean => recorder.covers(name, () => credentialValues(context, name));
+    return { value, isPart: true, covered: saysWho(value) ? credentials.filter(isCovered) : [] };
   };
   try {
     const returned = parameter.factory?.(parameter.data, new RecordedContext(context, recorder));

@@ -1,4 +1,4 @@
-import type { ExecutionContext, Type } from '@nestjs/common';
+import { createParamDecorator, type ExecutionContext, type Type } from '@nestjs/common';
 import { encodeParts } from '../../../../lib/core/keys/index.js';
 import type { InputReading } from '../../../../lib/nest/route/contracts.js';
 import {
@@ -77,4 +77,35 @@ export function resolve(
     return result;
   };
   return { plan, warnings, reading, key: (request) => encodeParts(reading(request).parts) };
+}
+
+/** A request as tests look at it: anything may be asked for. */
+export type AnyRequest = Record<string, any>; // oxlint-disable-line typescript/no-explicit-any
+
+export const Custom = createParamDecorator((data: (context: ExecutionContext) => unknown, context) =>
+  data(context),
+);
+
+/** A controller whose `find` takes the decorated parameters. */
+export function taking(...decorators: ParameterDecorator[]) {
+  class Products {
+    find(): void {}
+  }
+  decorators.forEach((decorate, index) => decorate(Products.prototype, 'find', index));
+  return Products;
+}
+
+/** A handler with custom decorators that ask this of the request. */
+export function asking(...asks: ((request: AnyRequest) => unknown)[]): Subject {
+  const ofRequest = (ask: (request: AnyRequest) => unknown) => (context: ExecutionContext) =>
+    ask(context.switchToHttp().getRequest<AnyRequest>());
+  return resolve(taking(...asks.map((ask) => Custom(ofRequest(ask)))));
+}
+
+export const SENT = { authorization: 'Bearer a', cookie: 'sid=1; theme=dark' };
+export const BOTH = ['authorization', 'cookie'];
+
+/** Which of the two credentials are covered. */
+export function covered(subject: Subject, request: () => TestRequest): string[] {
+  return BOTH.filter((name) => subject.reading(request(), [name]).isCovered);
 }

@@ -100,8 +100,25 @@ describe('What covers a credential', () => {
     ['the header itself', (c: { req: typeof express }) => c.req.headers.authorization, ['authorization']],
     ['the header by a method', (c: { req: typeof express }) => c.req.get('Authorization'), ['authorization']],
     ['all headers', (c: { req: typeof express }) => c.req.headers, BOTH],
-    ['all headers by name', (c: { req: typeof express }) => Object.keys(c.req.headers).length, BOTH],
-    ['raw headers', (c: { req: typeof express }) => c.req.rawHeaders.length, BOTH],
+    ['all headers, of which it returns a copy', (c: { req: typeof express }) => ({ ...c.req.headers }), BOTH],
+    ['the number of all headers', (c: { req: typeof express }) => Object.keys(c.req.headers).length, []],
+    [
+      'all headers, of which it returns one',
+      (c: { req: typeof express }) => ({ ...c.req.headers }).authorization,
+      ['authorization'],
+    ],
+    ['the number of raw headers', (c: { req: typeof express }) => c.req.rawHeaders.length, []],
+    [
+      'raw headers, of which it returns one',
+      (c: { req: typeof express }) => c.req.rawHeaders[1],
+      ['authorization'],
+    ],
+    ['the request as a whole', (c: { req: typeof express }) => ({ ...c.req }).rawHeaders[0], []],
+    [
+      'all cookies, of which it returns one',
+      (c: { req: typeof express }) => ({ ...c.req.cookies }).theme,
+      [],
+    ],
     ['a cookie that says who asks', (c: { req: typeof express }) => c.req.cookies.sid, ['cookie']],
     ['all cookies', (c: { req: typeof express }) => ({ ...c.req.cookies }), ['cookie']],
     ['a cookie that does not', (c: { req: typeof express }) => c.req.cookies.theme, []],
@@ -124,9 +141,33 @@ describe('What covers a credential', () => {
 
   it('the Headers of fetch, whose state is private', () => {
     const request = { headers: new FetchHeaders() };
-    expect(
-      coveredBy((c: { request: typeof request }) => c.request.headers.get('Authorization'), { request }),
-    ).toEqual(['authorization']);
+    type Context = { request: typeof request };
+    expect(coveredBy((c: Context) => c.request.headers.get('Authorization'), { request })).toEqual([
+      'authorization',
+    ]);
+    const all = ({ request: { headers } }: Context) => [...headers.keys()].map((name) => headers.get(name));
+    expect(coveredBy((c: Context) => ({ all: all(c).join() }), { request })).toEqual(['authorization']);
+    expect(coveredBy((c: Context) => [...c.request.headers.keys()].join(), { request })).toEqual([]);
+  });
+
+  it('what a broker keeps by headers of its own, where the value is returned', () => {
+    const values = { authorization: 'Bearer c', region: 'eu' };
+    const metadata = { getMap: () => values, get: (name: keyof typeof values) => [values[name]] };
+    const Custom = createParamDecorator((look: (m: typeof metadata) => unknown, context: ExecutionContext) =>
+      look(context.switchToRpc().getContext<typeof metadata>()),
+    );
+    const covers = (look: (m: typeof metadata) => unknown) => {
+      class Products {
+        find() {}
+      }
+      Custom(look)(Products.prototype, 'find', 0);
+      const context = contextOf('rpc', [{}, metadata]);
+      return readNow(readerOf('rpc', Products, 'find'), context, ['authorization']).isCovered;
+    };
+    expect(covers((m) => m.getMap().authorization)).toBe(true);
+    expect(covers((m) => m.getMap().region)).toBe(false);
+    expect(covers((m) => m.get('authorization')[0])).toBe(true);
+    expect(covers((m) => m.get('region')[0])).toBe(false);
   });
 
   it('a decorator that does not bear stand-ins is asked again with the real thing, and covers nothing', () => {
@@ -155,6 +196,21 @@ describe('What covers a credential', () => {
     expect(readNow(headers, callOf({ req: express }), BOTH).args[1]).toBe(express.headers);
   });
 
+  it('http.key, unless it says nothing', () => {
+    const covered = (key: unknown, credentials = BOTH) => {
+      const reader = readerOf(
+        'graphql',
+        resolverOf(() => 1),
+        'find',
+        { key: () => key as string },
+      );
+      return readNow(reader, callOf({ req: express }), credentials).isCovered;
+    };
+    expect([covered('all'), covered(0), covered(['a', null])]).toEqual([true, true, true]);
+    expect([covered(undefined), covered(null), covered(''), covered([null])]).toEqual(Array(4).fill(false));
+    expect(covered(undefined, [])).toBe(true);
+  });
+
   it('http.inputs that name the credential, or a cookie that says who asks, where it has a value', () => {
     const Products = resolverOf(() => 1);
     const covered = (inputs: object, context: object = { req: express }) => {
@@ -165,6 +221,9 @@ describe('What covers a credential', () => {
     expect(covered({ cookies: ['sid'] })).toEqual(['cookie']);
     expect(covered({ cookies: ['theme'] })).toEqual([]);
     expect(covered({ cookies: ['sid'] }, { req: { headers: { cookie: 'theme=dark' } } })).toEqual([]);
+    const signed = { headers: { cookie: 'sid=s%3A1.ok' }, cookies: {}, signedCookies: { sid: '1' } };
+    expect(covered({ cookies: ['sid'] }, { req: signed })).toEqual(['cookie']);
+    expect(covered({ cookies: ['sid'] }, { req: { ...signed, signedCookies: {} } })).toEqual([]);
     expect(covered({ session: ['userId'] }, { req: { ...express, session: { userId: 4 } } })).toEqual([
       'cookie',
     ]);
