@@ -18,6 +18,7 @@ export {
   ConfigurationError,
   InvalidationError,
   isStampedeCacheError,
+  LoadManyError,
   LoadRejectedError,
   LoadTimeoutError,
   ReentrantLoadError,
@@ -48,6 +49,7 @@ export type {
 } from './nest/interfaces/eviction-options.interface.js';
 export type { CachedRouteOptions } from './nest/interfaces/cached-route-options.interface.js';
 export type { HttpInputs, HttpOptions, RequestDirective } from './nest/interfaces/http-options.interface.js';
+export type { InferringManyLoader, ManyLoader } from './nest/interfaces/many-loader.interface.js';
 export type { HoldOffOptions } from './nest/interfaces/hold-off-options.interface.js';
 export type {
   RedisConnection,
@@ -58,11 +60,18 @@ export type {
   StampedeCacheOptionsFactory,
 } from './nest/interfaces/stampede-cache-module-options.interface.js';
 export type { BreakerOptions, LoadsOptions, PoolOptions } from './core/guard/index.js';
-export type { Class, TypeOption } from './core/codec/index.js';
+export type { ByteSize } from './core/byte-size.js';
+export type { Class, Compression, TypeOption } from './core/codec/index.js';
+export type {
+  InferringLoadManyContext,
+  LoadManyContext,
+  ManyOptions,
+  ManyPolicy,
+} from './core/batch/index.js';
 export type { Duration } from './core/duration.js';
 export type { EntryInfo } from './core/entries.js';
 export type { LoadReason, StampedeCacheEvent, StampedeCacheStats } from './core/events/index.js';
 export type { Key, KeyPart } from './core/keys/index.js';
 export type { InferringLoadContext, LoadContext } from './core/load/index.js';
 export type { Entry, Outcome } from './core/outcome.js';
-export type { CallOptions, ErrorMatcher, Policy, Serializer } from './core/policy/index.js';
+export type { CallOptions, CompressOptions, ErrorMatcher, Policy, Serializer } from './core/policy/index.js';

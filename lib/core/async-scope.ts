@@ -5,59 +5,78 @@ type Frame = readonly unknown[];
 
 interface Shared {
   readonly storage: AsyncLocalStorage<Frame>;
-  /** Scopes that were entered and not closed. */
-  users: number;
+  /** How much there is that a value may still be asked for in. */
+  holds: number;
 }
 
 const SHARED = Symbol.for('nestjs-stampede-cache.async-scopes');
 const NOTHING: Frame = Object.freeze([]);
 
 /**
- * One storage for every scope of the process, of other copies of this package too: each storage that was ever entered costs
- * every promise of the process.
+ * One storage for every scope of the process, of other copies of this package too: a storage that is in use costs every promise
+ * of the process (until Node 24), and several cost as much each.
  */
 function sharedOf(target: { [SHARED]?: Shared }): Shared {
-  return (target[SHARED] ??= { storage: new AsyncLocalStorage<Frame>(), users: 0 });
+  return (target[SHARED] ??= { storage: new AsyncLocalStorage<Frame>(), holds: 0 });
 }
 
 // Nobody else uses this symbol.
 const shared = sharedOf(globalThis as { [SHARED]?: Shared });
 
-/** A value for an async context, as `AsyncLocalStorage` gives it. Costs nothing until it is entered, and after it is closed. */
+/** A value for an async context, as `AsyncLocalStorage` gives it. Costs nothing while nobody is inside. */
 export class AsyncScope<T> {
-  private state: 'idle' | 'used' | 'closed' = 'idle';
+  private state: 'idle' | 'held' | 'closed' = 'idle';
   private readonly key: unknown;
 
-  /** @param name of a scope that copies of this package have in common; nobody closes it, and it keeps nothing alive */
+  /** @param name of a scope that copies of this package have in common; nobody closes it */
   constructor(name?: symbol) {
     this.key = name ?? this;
   }
 
-  /** The value of the innermost {@link run} around this call. */
+  /** The value of the innermost run around this call. */
   current(): T | undefined {
+    if (shared.holds === 0) return undefined;
     const frame = shared.storage.getStore();
     if (frame === undefined) return undefined;
-    for (let at = 0; at < frame.length; at += 2) if (frame[at] === this.key) return frame[at + 1] as T; // written by `run`
+    for (let at = 0; at < frame.length; at += 2) if (frame[at] === this.key) return frame[at + 1] as T; // written by `enter`
     return undefined;
   }
 
-  /** Runs `fn`, and all that it begins, with the value. Once closed, without it. */
+  /** Runs `fn`, and all that it begins, however long that takes, with the value. Once closed, without it. */
   run<R>(value: T, fn: () => R): R {
     if (this.state === 'closed') return fn();
-    if (this.state === 'idle' && this.key === this) {
-      this.state = 'used';
-      shared.users += 1;
+    if (this.state === 'idle') {
+      this.state = 'held';
+      shared.holds += 1;
     }
-    return shared.storage.run(this.over(shared.storage.getStore() ?? NOTHING, value), fn);
+    return this.enter(value, fn);
+  }
+
+  /** The same until what `fn` returns has settled: whatever goes on after it may be without the value. */
+  during<R>(value: T, fn: () => R): R {
+    if (this.state === 'closed') return fn();
+    shared.holds += 1;
+    let result: R;
+    try {
+      result = this.enter(value, fn);
+    } catch (error) {
+      letGo();
+      throw error;
+    }
+    if (result instanceof Promise) result.then(letGo, letGo);
+    else letGo();
+    return result;
   }
 
   /** Gives the context back. */
   close(): void {
-    const wasUsed = this.state === 'used';
+    const wasHeld = this.state === 'held';
     this.state = 'closed';
-    if (!wasUsed) return;
-    shared.users -= 1;
-    if (shared.users === 0) shared.storage.disable();
+    if (wasHeld) letGo();
+  }
+
+  private enter<R>(value: T, fn: () => R): R {
+    return shared.storage.run(this.over(shared.storage.getStore() ?? NOTHING, value), fn);
   }
 
   private over(outer: Frame, value: T): Frame {
@@ -67,4 +86,9 @@ export class AsyncScope<T> {
     frame[at + 1] = value;
     return frame;
   }
+}
+
+function letGo(): void {
+  shared.holds -= 1;
+  if (shared.holds === 0) shared.storage.disable();
 }

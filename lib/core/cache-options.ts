@@ -3,6 +3,7 @@ import type { FrameworkErrors } from './entry/index.js';
 import { ConfigurationError } from './errors.js';
 import { resolveLoads, type GuardLimits, type LoadsOptions } from './guard/index.js';
 import type { KeyPart } from './keys/index.js';
+import { resolveNear, type NearLimits, type NearOptions } from './near/index.js';
 import type { AnyPolicy } from './policy/index.js';
 import type { Runtime } from './ports.js';
 import { show } from './show.js';
@@ -29,6 +30,8 @@ export interface CacheOptions {
   readonly redisWriteTimeout?: Duration;
   /** How soon changes by tag and `clear` are heeded elsewhere. */
   readonly coherence?: CoherenceOptions;
+  /** Copies of hot entries in this process; without Redis, the bounds of the in-process store. @default false: none */
+  readonly l1?: NearOptions | false;
   /** A key part that every key carries, read in the caller's async context; undefined throws. @default none */
   readonly vary?: () => KeyPart;
   /** Read in the caller's async context: true goes straight to the method, nothing is read or stored. @default none */
@@ -54,6 +57,7 @@ export interface ResolvedCacheOptions {
   readonly redisTimeout: number;
   readonly redisWriteTimeout: number;
   readonly coherence: { readonly maxLag: number };
+  readonly l1: NearLimits | undefined;
   readonly vary: (() => KeyPart) | undefined;
   readonly bypass: (() => boolean) | undefined;
   readonly enabled: boolean;
@@ -70,6 +74,7 @@ export function resolveCacheOptions(options: CacheOptions): ResolvedCacheOptions
     redisTimeout: positive(options.redisTimeout ?? 100, 'redisTimeout'),
     redisWriteTimeout: positive(options.redisWriteTimeout ?? 1_000, 'redisWriteTimeout'),
     coherence: resolveCoherence(options.coherence),
+    l1: resolveNear(options.l1, 'l1'),
     vary: fn(options.vary, 'vary'),
     bypass: fn(options.bypass, 'bypass'),
     enabled: flag(options.enabled, 'enabled'),

@@ -1,4 +1,4 @@
-import { judge, readEntry, type Answer } from './call/index.js';
+import { judge, readEntry, turnToRead, type Answer } from './call/index.js';
 import { freshness, type StoredEntry } from './entry/index.js';
 import { CacheUnavailableError } from './errors.js';
 import type { Engine } from './flight/index.js';
@@ -30,12 +30,20 @@ export class Entries {
   /** What is stored and may still be served, or undefined. A store that can't be reached holds nothing. */
   async read(request: Request): Promise<Answer | undefined> {
     const { engine } = this;
-    const answer = await engine.reads.read(request, engine.gate.budget()).catch(() => undefined);
-    if (!answer?.entry) return undefined;
-    const state = judge(engine, answer.entry, request);
+    const entry = engine.reads.near(request) ?? (await this.readStored(request));
+    if (!entry) return undefined;
+    const state = judge(engine, entry, request);
     if (state !== 'fresh' && state !== 'stale') return undefined;
-    const reading = readEntry(engine, answer.entry, request, state);
+    const turn = turnToRead(engine, entry.payload, request);
+    if (turn) await turn;
+    const reading = readEntry(engine, entry, request, state);
     return reading && 'answer' in reading ? reading.answer : undefined;
+  }
+
+  private async readStored(request: Request): Promise<StoredEntry | undefined> {
+    const { reads, gate } = this.engine;
+    const answer = await reads.read(request, gate.budget()).catch(() => undefined);
+    return answer?.entry;
   }
 
   async inspect(request: Pick<Request, 'key' | 'name' | 'policy' | 'version'>): Promise<EntryInfo | null> {

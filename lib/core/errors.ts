@@ -112,6 +112,56 @@ export class InvalidationError extends StampedeCacheError {
   }
 }
 
+/**
+ * Ids of `getOrLoadMany` could not be had: neither from the cache nor stale, and their load failed. `cause` is the first of
+ * the `errors`. Where each of them is a 503, so is this.
+ */
+export class LoadManyError extends StampedeCacheError {
+  readonly code = 'LOAD_MANY';
+  // Private, so that no log shows what was cached.
+  readonly #results: ReadonlyMap<unknown, unknown>;
+  readonly #errors: ReadonlyMap<unknown, unknown>;
+
+  constructor(
+    message: string,
+    results: ReadonlyMap<unknown, unknown>,
+    errors: ReadonlyMap<unknown, unknown>,
+  ) {
+    super(message, { cause: errors.values().next().value });
+    this.#results = results;
+    this.#errors = errors;
+  }
+
+  /** The values of the other ids, as `getOrLoadMany` would have resolved to them. */
+  get results(): ReadonlyMap<unknown, unknown> {
+    return this.#results;
+  }
+
+  /** Why, by id. */
+  get errors(): ReadonlyMap<unknown, unknown> {
+    return this.#errors;
+  }
+
+  get status(): 503 | undefined {
+    return this.retryAfter === undefined ? undefined : 503;
+  }
+
+  get statusCode(): 503 | undefined {
+    return this.status;
+  }
+
+  get expose(): boolean {
+    return this.status !== undefined;
+  }
+
+  /** When trying again makes sense, ms. Undefined: it is no 503. */
+  get retryAfter(): number | undefined {
+    const all = [...this.#errors.values()];
+    if (!all.every((error) => error instanceof ServiceUnavailableError)) return undefined;
+    return Math.max(...all.map(({ retryAfter }) => retryAfter));
+  }
+}
+
 /** The module, a policy or a decorator was given something it can't work with. */
 export class ConfigurationError extends StampedeCacheError {
   readonly code = 'CONFIGURATION';

@@ -1,4 +1,5 @@
 import type { LoadContext } from './load/load-context.js';
+import type { BatchMember } from './load/load-slot.js';
 import type { EntryKey } from './keys/index.js';
 import type { ResolvedCall, ResolvedPolicy } from './policy/index.js';
 
@@ -17,4 +18,6 @@ export interface Request {
   /** The method's arguments, or the key's parts: for the policy's functions. */
   readonly args: readonly unknown[];
   readonly load: Loader;
+  /** It is one of many keys asked for together, to be loaded with the others. */
+  readonly batch?: BatchMember | undefined;
 }

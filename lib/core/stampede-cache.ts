@@ -4,28 +4,22 @@ import {
   type CacheParts,
   type ResolvedCacheOptions,
 } from './cache-options.js';
-import { AbortWatch } from './abort-watch.js';
-import { Advice } from './advice.js';
-import { Call, UNSTORED, type Answer } from './call/index.js';
+import { assemble } from './assemble.js';
+import { answerMany, bypassMany, Pace, type ManyOrder } from './batch/index.js';
+import { Call, NOT_FOUND, serveNear, UNSTORED, type Answer } from './call/index.js';
 import { Changes } from './changes/index.js';
-import { Baselines, Distrust, Epochs, TagBook, TickReads, Vetting } from './coherence/index.js';
-import { newCounters, EventBus, type EventListener, type StampedeCacheStats } from './events/index.js';
-import { ErrorTransport } from './entry/index.js';
+import type { EventListener, StampedeCacheStats } from './events/index.js';
 import { ReentrantLoadError } from './errors.js';
-import { Background, FlightMap, Leaseless, Refresher, type Engine } from './flight/index.js';
-import { Reachability, StoreGate } from './gate/index.js';
-import { LoadGuard } from './guard/index.js';
-import { isInside, LoadChain, type LoadContext } from './load/index.js';
+import { Refresher, type Engine } from './flight/index.js';
+import { Reachability } from './gate/index.js';
+import { isInside, type LoadContext } from './load/index.js';
 import { bypassContext } from './load/bypass-context.js';
 import type { Cancel } from './ports.js';
-import { Publisher } from './publish/index.js';
 import type { Request } from './request.js';
 import type { Signal } from './store.js';
 import { Requests } from './requests.js';
 import { show } from './show.js';
-import { Variants } from './variants.js';
 import { within } from './within.js';
-import { Deferrals } from './deferral/index.js';
 import { Entries } from './entries.js';
 
 /** How long `close` waits for loads under way, ms. */
@@ -43,6 +37,7 @@ export class StampedeCache {
   private readonly refresher: Refresher;
   private readonly stopWatching: Cancel;
   private readonly reachability: Reachability;
+  private readonly pace = new Pace();
   private closing: Promise<void> | undefined;
 
   constructor(options: CacheOptions, parts: CacheParts) {
@@ -64,10 +59,23 @@ export class StampedeCache {
   }
 
   /** Answers one call. Rejects with the loader's error, or with one of this package's. */
-  async answer(request: Request): Promise<Answer> {
+  answer(request: Request): Promise<Answer> {
+    return this.isPlain(request)
+      ? new Call(this.engine, this.refresher, request, undefined).answer()
+      : this.answerAny(request);
+  }
+
+  /** Nothing needs to be looked at before its read: most calls are so. */
+  private isPlain(request: Request): boolean {
+    const { call, policy, batch } = request;
+    if (call.signal !== undefined || batch !== undefined || policy.mayExist !== undefined) return false;
+    return !this.goesStraight(request) && this.engine.chain.current() === undefined;
+  }
+
+  private async answerAny(request: Request): Promise<Answer> {
     if (this.goesStraight(request)) return this.bypass(request);
-    request.call.signal?.throwIfAborted();
-    const { key, policy } = request;
+    const { key, policy, call } = request;
+    call.signal?.throwIfAborted();
     const inside = this.engine.chain.current();
     if (isInside(inside, key.id)) {
       throw new ReentrantLoadError(
@@ -75,9 +83,29 @@ export class StampedeCache {
       );
     }
     const absent = policy.mayExist !== undefined && !(await this.mayExist(request, policy.mayExist));
-    const answer = absent ? NOT_FOUND : await new Call(this.engine, this.refresher, request, inside).answer();
-    this.engine.counters.outcomes[answer.outcome] += 1;
+    const turn = absent ? undefined : request.batch?.arrive();
+    if (turn) await turn.then(() => call.signal?.throwIfAborted());
+    if (!absent) return new Call(this.engine, this.refresher, request, inside).answer();
+    this.engine.counters.outcomes.negative += 1;
+    return NOT_FOUND;
+  }
+
+  /**
+   * The answer of a copy that this process keeps, at once. Undefined: {@link answer} has to be asked.
+   * @throws a stored error
+   */
+  near(request: Request): Answer | undefined {
+    if (this.engine.copies === undefined || this.goesStraight(request)) return undefined;
+    const answer = serveNear(this.engine, this.refresher, request);
+    if (answer) this.engine.counters.outcomes[answer.outcome] += 1;
     return answer;
+  }
+
+  /** Answers a call for many ids: those that are there, by id. @throws LoadManyError where some could not be had */
+  async answerMany(order: ManyOrder): Promise<Map<unknown, unknown>> {
+    if (this.goesStraight(order)) return bypassMany(this.engine, order);
+    const answer = (request: Request): Answer | Promise<Answer> => this.near(request) ?? this.answer(request);
+    return answerMany(this.engine, this.pace, order, answer);
   }
 
   /** The load this call is made in. */
@@ -97,7 +125,8 @@ export class StampedeCache {
       unsettled: this.changes.unsettled.size,
       ...guard.load,
     };
-    return { ...structuredClone(counters), active, pools: guard.byPool };
+    const l1 = this.engine.copies?.stats ?? NO_COPIES;
+    return { ...structuredClone(counters), active, pools: guard.byPool, l1 };
   }
 
   listen(listener: EventListener): Cancel {
@@ -151,7 +180,13 @@ export class StampedeCache {
     const { engine } = this;
     // Loads under way stay joined: what they depend on is looked at when they end.
     engine.tags.heed(signal);
+    if (engine.copies?.heed(signal) === true) this.tellOfFlush();
     if (signal.kind === 'epoch') engine.epochs.learn(signal.scope, signal.epoch);
+  }
+
+  private tellOfFlush(): void {
+    const { events, gate } = this.engine;
+    if (events.active) events.emit({ type: 'l1.flush', key: '', name: '', at: gate.store.now() });
   }
 
   /** A filter that fails has not said that the value can't exist. */
@@ -173,7 +208,7 @@ export class StampedeCache {
     }
   }
 
-  private goesStraight({ call }: Request): boolean {
+  private goesStraight({ call }: Pick<Request, 'call'>): boolean {
     return (
       !this.options.enabled || call.bypass || this.closing !== undefined || this.options.bypass?.() === true
     );
@@ -186,56 +221,4 @@ export class StampedeCache {
   }
 }
 
-const NOT_FOUND: Answer = { value: null, outcome: 'negative', ...UNSTORED };
-
-function assemble(options: ResolvedCacheOptions, parts: CacheParts, reachability: Reachability): Engine {
-  const { runtime, store, holder } = parts;
-  const counters = newCounters();
-  const events = new EventBus(runtime);
-  const errors = new ErrorTransport(parts.frameworkErrors);
-  const advice = new Advice(runtime);
-  const gate = new StoreGate(
-    store,
-    runtime,
-    { read: options.redisTimeout, write: options.redisWriteTimeout },
-    counters,
-    advice,
-    reachability,
-  );
-  const background = new Background(runtime);
-  const { maxLag } = options.coherence;
-  const epochs = new Epochs(gate, runtime, maxLag, (task) => background.own(task));
-  const tags = new TagBook(gate, runtime.clock, maxLag);
-  const distrust = new Distrust(runtime.clock, store);
-  const baselines = new Baselines(gate, epochs, tags);
-  const variants = new Variants(gate, runtime);
-  let arrivals = 0;
-  return {
-    runtime,
-    gate,
-    reads: new TickReads(gate, new Vetting(epochs, tags, distrust), runtime),
-    epochs,
-    tags,
-    baselines,
-    distrust,
-    variants,
-    deferrals: new Deferrals(),
-    guard: new LoadGuard(options.loads, runtime),
-    leaseless: new Leaseless(runtime.clock),
-    chain: new LoadChain(),
-    events,
-    counters,
-    errors,
-    planning: { random: runtime.random, errors, maxValueBytes: options.maxValueBytes, advice },
-    publisher: new Publisher(gate, baselines, variants, events, counters),
-    background,
-    foreground: new FlightMap(),
-    forced: new FlightMap(),
-    refreshes: new FlightMap(),
-    detached: new FlightMap(),
-    abortWatch: new AbortWatch(),
-    aborts: new Set(),
-    arrivals: { next: () => (arrivals += 1) },
-    holder,
-  };
-}
+const NO_COPIES = { entries: 0, bytes: 0, hits: 0, flushes: 0 } as const;

@@ -17,6 +17,12 @@ export interface Store {
   /** The entry's bytes as written, or null. One plain read, nothing is judged. */
   read(key: EntryKey): Promise<Buffer | null>;
 
+  /**
+   * The same of several keys in one command, where one server has them all. Absent: each is to be read for itself.
+   * @returns in the order of the keys
+   */
+  readMany?(keys: readonly EntryKey[]): Promise<readonly (Buffer | null)[]>;
+
   /** Asks for the right to load. See {@link AcquireReply}. */
   acquire(key: EntryKey, request: AcquireRequest): Promise<AcquireReply>;
 
@@ -32,7 +38,7 @@ export interface Store {
   /** Gives the lease back without a value. False: it was no longer ours, the load was revoked. */
   release(key: EntryKey, request: ReleaseRequest): Promise<boolean>;
 
-  /** Explicit set: replaces the entry, revokes any running load, wakes. */
+  /** Explicit set: replaces the entry, revokes any running load, wakes. Told to every process. */
   put(key: EntryKey, request: PutRequest): Promise<'stored' | 'late'>;
 
   /** Writes without a fence and leaves a held lease alone (`coordinate: 'process' | 'none'`). */
@@ -40,11 +46,12 @@ export interface Store {
 
   /**
    * Drops entry and lease, so that a load begun before can never publish; wakes. With `holdOffMs` no load may store
-   * anything for so long (`acquire` answers `heldOff`); a hold-off is never shortened, whatever happens to the key.
+   * anything for so long (`acquire` answers `heldOff`); a hold-off is never shortened, whatever happens to the key. Told to
+   * every process.
    */
   invalidate(key: EntryKey, holdOffMs: number): Promise<void>;
 
-  /** Makes a fresh entry stale as of now, and drops the lease; wakes. */
+  /** Makes a fresh entry stale as of now, and drops the lease; wakes. Told to every process. */
   expire(key: EntryKey): Promise<void>;
 
   /** The raw facts behind `inspect`. */
@@ -90,14 +97,15 @@ export interface Store {
   /** Announces a variant for at least `lifeMs` from now. */
   announce(name: string, variant: string, lifeMs: number): Promise<void>;
 
-  /** Calls `onSignal` for every change of tags and epochs, by whichever process, until cancelled. */
+  /** Calls `onSignal` for every change, by whichever process, until cancelled. */
   watch(onSignal: (signal: Signal) => void): Cancel;
 
   /**
    * The monotonic time up to which every change was handed to those who watch; -Infinity while nothing is certain. Asking
    * keeps it up to date: it is proven by a heartbeat of `maxLag / 4`, which stops when nobody has asked for a while.
+   * @param now the present monotonic time, of whoever knows it
    */
-  toldUntil(): number;
+  toldUntil(now?: number): number;
 
   /** Why nothing can be asked at present: it is not connected. Undefined: it can. */
   obstacle(): string | undefined;
@@ -161,8 +169,12 @@ export interface TagState {
   readonly heldUntil: number;
 }
 
-/** A change that some process made. `gap`: changes may have been missed. */
+/**
+ * A change that some process made. `entry`: an entry was set, invalidated or expired, or a load that others waited for has
+ * published it; `place` is its `placeOf`. A store in this process need not tell of entries. `gap`: changes may have been missed.
+ */
 export type Signal =
+  | { readonly kind: 'entry'; readonly place: string }
   | { readonly kind: 'tag'; readonly id: string; readonly state: TagState }
   | { readonly kind: 'epoch'; readonly scope: string; readonly epoch: number }
   | { readonly kind: 'gap' };

@@ -97,13 +97,13 @@ export class EntryDesk {
     if (this.carries(id, token, now)) return 'stored';
     if (now > notAfter) return 'late';
     this.entries.set(id, { bytes, expiresAt: now + hardMs });
-    this.endLease(id, { kind: 'published' }, now);
+    this.change(id, 'published', now);
     return 'stored';
   }
 
   invalidate(id: string, holdOffMs: number, now: number): void {
     this.entries.delete(id);
-    this.endLease(id, { kind: 'invalidated' }, now, holdOffMs);
+    this.change(id, 'invalidated', now, holdOffMs);
   }
 
   expire(id: string, now: number): void {
@@ -111,7 +111,7 @@ export class EntryDesk {
     const bytes = entry === undefined ? undefined : staleAsOf(entry.bytes, now);
     if (entry !== undefined && bytes !== undefined) this.entries.set(id, { ...entry, bytes });
     // The rest after a failure ends, too: the change may have mended its cause.
-    this.endLease(id, { kind: 'invalidated' }, now);
+    this.change(id, 'invalidated', now);
   }
 
   peek(id: string, now: number): StoredFacts {
@@ -133,10 +133,16 @@ export class EntryDesk {
   }
 
   /** Drops the lease, or what an ended one left, and wakes those who wait. A hold-off stays, or begins. */
-  private endLease(id: string, wake: Wake, now: number, holdOffMs = 0): void {
+  private endLease(id: string, wake: Wake, now: number): void {
     const contended = this.leases.held(id, now)?.contended === true;
-    this.leases.end(id, holdOffMs, now);
+    this.leases.end(id, 0, now);
     if (contended) this.wakes.wake(id, wake);
+  }
+
+  /** The same, by somebody who does not hold the lease: told in any case. */
+  private change(id: string, kind: 'published' | 'invalidated', now: number, holdOffMs = 0): void {
+    this.leases.end(id, holdOffMs, now);
+    this.wakes.wake(id, { kind });
   }
 
   /** Whether the entry is the one `token` wrote: a resend finds its own work done. */

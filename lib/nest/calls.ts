@@ -1,9 +1,13 @@
 import type { EntryInfo } from '../core/entries.js';
+import { ConfigurationError } from '../core/errors.js';
 import { NO_KEY, type EntryKey, type Key } from '../core/keys/index.js';
 import type { Answer } from '../core/call/index.js';
 import type { Entry } from '../core/outcome.js';
 import type { AnyPolicy, CallOptions, ResolvedCall } from '../core/policy/index.js';
+import type { LoadContext } from '../core/load/index.js';
 import type { Loader, Request } from '../core/request.js';
+import { show } from '../core/show.js';
+import type { StampedeCache } from '../core/stampede-cache.js';
 import type { CachedMethod } from './cached/cached-method.js';
 import type { CachedMethods } from './cached/cached-methods.js';
 import type { CachedDeclaration } from './cached/declaration.js';
@@ -14,7 +18,7 @@ import { MethodEntries } from './method-entries.js';
 import type { Routes } from './route/routes.js';
 
 /** Calls without a method have no name. */
-const UNNAMED = { name: '' } as const;
+export const UNNAMED = { name: '' } as const;
 const WHERE = 'StampedeCacheService';
 /** A reader needs no ttl; the module's other defaults stand. */
 const READING: AnyPolicy = { ttl: 0 };
@@ -28,23 +32,37 @@ export class Calls {
     readonly routes: Routes,
   ) {}
 
-  async load(
+  /**
+   * No Promise where this process has the answer: that is what most of its callers come for.
+   * @throws ConfigurationError for what can't load anything
+   */
+  load(
     key: Key,
     load: Loader,
     policy: AnyPolicy | undefined,
     options: CallOptions | undefined,
-  ): Promise<Answer> {
+  ): Answer | Promise<Answer> {
+    if (typeof load !== 'function') {
+      throw new ConfigurationError(
+        `getOrLoad takes a function that loads the value, received ${show(load)}.`,
+      );
+    }
     const { requests } = this.cache.core;
     const call = requests.call(options);
     const resolved = requests.policy(policy, WHERE);
-    const base = { name: '', policy: resolved, args: partsOf(key) };
     if (this.cache.goesStraight(call)) {
+      const base = { name: '', policy: resolved, args: partsOf(key) };
       return this.cache.core.answer({ ...base, ...straight(call), load });
     }
     const entryKey = requests.keyOf(UNNAMED, requests.vary(call, resolved, WHERE), key, WHERE);
-    const opening = this.cache.ready();
-    if (opening) await opening;
-    return this.cache.core.answer({ ...base, key: entryKey, call, load: this.scoped(load) });
+    return this.answer(new KeyRequest(this.cache.core, key, entryKey, resolved, call, load));
+  }
+
+  private answer(request: Request): Answer | Promise<Answer> {
+    const { cache } = this;
+    const opening = cache.ready();
+    if (opening) return opening.then(() => cache.core.answer(request));
+    return cache.core.near(request) ?? cache.core.answer(request);
   }
 
   async method(
@@ -59,17 +77,14 @@ export class Calls {
     if (method.isCovered || this.routes.scope.standsAside(declaration, host, args))
       return method.run(host, args, (message) => this.cache.warn(message));
     const call = core.requests.call(options);
-    const base = { name: method.name, version: method.version, policy: method.policy, args };
-    const warn = (message: string): void => this.cache.warn(message);
     if (this.cache.goesStraight(call) || !method.applies(host, args)) {
-      const run = (): unknown => method.run(host, args, warn);
+      const run = (): unknown => method.run(host, args, (message) => this.cache.warn(message));
+      const base = { name: method.name, version: method.version, policy: method.policy, args };
       return (await core.answer({ ...base, ...straight(call), load: run })).value;
     }
     const key = method.keyOf(host, args, call);
-    const load = this.scoped(() => method.load(host, args, warn));
-    const opening = this.cache.ready();
-    if (opening) await opening;
-    return (await core.answer({ ...base, key, call, load })).value;
+    const answer = this.answer(new MethodRequest(this.cache, method, host, args, key, call));
+    return (answer instanceof Promise ? await answer : answer).value;
   }
 
   async read(key: Key, policy: AnyPolicy | undefined): Promise<Entry<unknown> | undefined> {
@@ -171,10 +186,52 @@ export class Calls {
     const entryKey = requests.keyOf(UNNAMED, requests.vary(call, policy, WHERE), key, WHERE);
     return { key: entryKey, name: '', policy, call, args: partsOf(key), load: nothing };
   }
+}
 
-  private scoped(load: Loader): Loader {
-    const { core } = this.cache;
-    return (context) => runInLoadOf(core, () => load(context));
+/** A call by key. A class of its own, whose members are made for whoever asks: most calls are hits. */
+class KeyRequest implements Request {
+  readonly name = '';
+
+  constructor(
+    private readonly core: StampedeCache,
+    private readonly given: Key,
+    readonly key: EntryKey,
+    readonly policy: Request['policy'],
+    readonly call: ResolvedCall,
+    private readonly loader: Loader,
+  ) {}
+
+  get args(): readonly unknown[] {
+    return partsOf(this.given);
+  }
+
+  load(context: LoadContext<never>): unknown {
+    return runInLoadOf(this.core, () => this.loader(context));
+  }
+}
+
+/** A call of a method. */
+class MethodRequest implements Request {
+  readonly name: string;
+  readonly version: string | undefined;
+  readonly policy: Request['policy'];
+
+  constructor(
+    private readonly cache: ManagedCache,
+    private readonly method: CachedMethod,
+    private readonly host: object,
+    readonly args: readonly unknown[],
+    readonly key: EntryKey,
+    readonly call: ResolvedCall,
+  ) {
+    this.name = method.name;
+    this.version = method.version;
+    this.policy = method.policy;
+  }
+
+  load(): unknown {
+    const { cache, method, host, args } = this;
+    return runInLoadOf(cache.core, () => method.load(host, args, (message) => cache.warn(message)));
   }
 }
 
@@ -183,6 +240,7 @@ function straight(call: ResolvedCall): { key: EntryKey; call: ResolvedCall } {
   return { key: NO_KEY, call: { ...call, bypass: true } };
 }
 
-function partsOf(key: Key): readonly unknown[] {
+/** What the policy's functions get. */
+export function partsOf(key: Key): readonly unknown[] {
   return Array.isArray(key) ? (key as readonly unknown[]) : [key];
 }

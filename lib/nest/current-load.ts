@@ -20,5 +20,5 @@ export function currentLoad<T = unknown>(): LoadContext<T> | undefined {
 
 /** Runs a loader so that {@link currentLoad} finds the load it is called for. */
 export function runInLoadOf<R>(from: LoadScope, load: () => R): R {
-  return scope.run(from, load);
+  return scope.during(from, load);
 }

@@ -1,6 +1,7 @@
 import { type DynamicModule, Global, Logger, Module, type Provider } from '@nestjs/common';
 import { createMemoryStore } from '../memory/index.js';
 import { resolveCoherence } from '../core/cache-options.js';
+import { resolveNear, type NearLimits } from '../core/near/index.js';
 import { ConfigurationError } from '../core/errors.js';
 import type { Log } from '../core/ports.js';
 import { show } from '../core/show.js';
@@ -144,11 +145,11 @@ async function buildStore(setup: CacheSetup): Promise<BuiltStore> {
     // Nothing will be connected, but what is wrong is told all the same.
     if ('redis' in options) readConnection(options.redis);
     log.info(`${describeCache(name)} is switched off: every call goes straight to its method.`);
-    return inProcess(runtime);
+    return inProcess(runtime, resolveNear(options.l1, 'l1'));
   }
   if (!('redis' in options)) {
     log.info(`${describeCache(name)} keeps its entries in this process: no redis was configured.`);
-    return inProcess(runtime);
+    return inProcess(runtime, resolveNear(options.l1, 'l1'));
   }
   const listeners: ((state: 'up' | 'down', reason: string) => void)[] = [];
   const store = await createRedisStore({
@@ -182,7 +183,12 @@ function prefixed(log: Log, who: string): Log {
   };
 }
 
-function inProcess(runtime: BuiltStore['runtime']): BuiltStore {
-  const store = createMemoryStore({ runtime });
+function inProcess(runtime: BuiltStore['runtime'], bounds: NearLimits | undefined): BuiltStore {
+  const { maxEntries, maxBytes } = bounds ?? {};
+  const store = createMemoryStore({
+    runtime,
+    ...(maxEntries !== undefined && { maxEntries }),
+    ...(maxBytes !== undefined && { maxBytes }),
+  });
   return { store, runtime, onState: () => undefined, refusal: () => undefined, isUp: () => true };
 }

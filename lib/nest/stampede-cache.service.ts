@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import type { Observable } from 'rxjs';
+import type { AnyManyPolicy, ManyPolicy } from '../core/batch/index.js';
 import type { EntryInfo } from '../core/entries.js';
 import { ConfigurationError } from '../core/errors.js';
 import type { StampedeCacheEvent, StampedeCacheStats } from '../core/events/index.js';
@@ -8,13 +9,13 @@ import type { InferringLoadContext, LoadContext } from '../core/load/index.js';
 import type { Entry } from '../core/outcome.js';
 import type { AnyPolicy, CallOptions, Policy } from '../core/policy/index.js';
 import { show } from '../core/show.js';
-import { attach, BRAND, CALL, type CachedCaller } from './cached/attachment.js';
+import { attachByHand } from './attach-by-hand.js';
+import { BRAND, CALL, type CachedCaller } from './cached/attachment.js';
 import { CachedMethods } from './cached/cached-methods.js';
-import { declarationsOf, type CachedDeclaration } from './cached/declaration.js';
+import type { CachedDeclaration } from './cached/declaration.js';
 import { Calls } from './calls.js';
 import { eventStream } from './events/event-stream.js';
-import { attachEvictor, type EvictionCaller } from './evict/eviction-attachment.js';
-import { evictionsOf } from './evict/eviction-declaration.js';
+import type { EvictionCaller } from './evict/eviction-attachment.js';
 import { refuseHoldOff, takeHoldOff } from './hold-off.js';
 import type {
   AsyncMethodOf,
@@ -24,10 +25,11 @@ import type {
 } from './interfaces/cached-handle.interface.js';
 import type { ClassOf } from './interfaces/eviction-options.interface.js';
 import type { HoldOffOptions } from './interfaces/hold-off-options.interface.js';
+import type { InferringManyLoader, ManyLoader } from './interfaces/many-loader.interface.js';
 import type { ManagedCache } from './managed-cache.js';
+import { loadMany } from './many-calls.js';
 import type { Routes } from './route/routes.js';
 import { INSPECT } from './inspect.js';
-import { describeCache } from './stampede-cache.constants.js';
 
 /** One cache: what `@Cached` does, by hand; and everything else that can be done to entries. */
 @Injectable()
@@ -91,10 +93,9 @@ export class StampedeCacheService implements CachedCaller {
     policy?: Policy<T>,
     call?: CallOptions,
   ): Promise<T> {
-    // Either overload's loader takes the one context there is.
-    const typed = load as (context: LoadContext<T>) => T | Promise<T>;
-    const { value } = await this.getOrLoadEntry(key, typed, policy, call);
-    return value;
+    const answer = this.calls.load(key, load as never, policy as AnyPolicy | undefined, call);
+    // The engine gives back what the loader, or an earlier one of the same key, resolved to.
+    return (answer instanceof Promise ? await answer : answer).value as T;
   }
 
   /** The same, with how the value came and how old it is. */
@@ -116,15 +117,36 @@ export class StampedeCacheService implements CachedCaller {
     policy?: Policy<T>,
     call?: CallOptions,
   ): Promise<Entry<T>> {
-    if (typeof load !== 'function') {
-      throw new ConfigurationError(
-        `getOrLoad takes a function that loads the value, received ${show(load)}.`,
-      );
-    }
-    // The engine gives back what the loader, or an earlier one of the same key, resolved to.
-    return entryOf(
-      await this.calls.load(key, load as never, policy as AnyPolicy | undefined, call),
-    ) as Entry<T>;
+    const answer = await this.calls.load(key, load as never, policy as AnyPolicy | undefined, call);
+    return entryOf(answer) as Entry<T>; // as above
+  }
+
+  /**
+   * The values of many ids, in their order and each once; an id without a value is absent. What is neither cached nor loaded
+   * by others is loaded by one call of `load`, at most `maxBatch` ids in each. `key` makes an id's entry, which `getOrLoad`
+   * shares.
+   * @throws LoadManyError with the `results` of all others, where ids have neither a value nor a stale one
+   */
+  getOrLoadMany<K, T>(
+    ids: readonly K[],
+    load: InferringManyLoader<K, T>,
+    policy: ManyPolicy<K, NoInfer<T>>,
+    call?: CallOptions,
+  ): Promise<Map<K, T>>;
+  getOrLoadMany<K, T>(
+    ids: readonly K[],
+    load: ManyLoader<K, T>,
+    policy: ManyPolicy<K, T>,
+    call?: CallOptions,
+  ): Promise<Map<K, T>>;
+  async getOrLoadMany(
+    ids: readonly never[],
+    load: ManyLoader<never, never>,
+    policy: AnyManyPolicy,
+    call?: CallOptions,
+  ): Promise<Map<never, never>> {
+    // As with `getOrLoad`: the loader's own ids and values.
+    return (await loadMany(this.cache, ids, load, policy, call)) as Map<never, never>;
   }
 
   /** The fresh value, or undefined. Never loads. `policy` says how to read it, where it has a `type` or a `serializer`. */
@@ -247,17 +269,8 @@ export class StampedeCacheService implements CachedCaller {
    * @throws ConfigurationError if its class has no method that is cached here, and none with evictions
    */
   attach(instance: object): void {
-    const prototype = Object.getPrototypeOf(instance) as object | null;
-    const mine = declarationsOf(prototype).filter(({ options }) => options.cache === this.cache.name);
-    const hasEvictions = evictionsOf(prototype).length > 0;
-    if (prototype === null || (mine.length === 0 && !hasEvictions)) {
-      throw new ConfigurationError(
-        `attach(): ${show(instance)} has no method that is @Cached in ${describeCache(this.cache.name)}, and none with @CacheEvict or @CachePut.`,
-      );
-    }
-    for (const declaration of mine) this.methods.resolve(declaration, prototype);
-    if (mine.length > 0) attach(instance, this.cache.name, this);
-    if (hasEvictions) attachEvictor(instance, this.evictor);
+    const { cache, methods, evictor } = this;
+    attachByHand(instance, { name: cache.name, service: this, methods, evictor });
   }
 
   /** Counters since the cache was made, and what is under way now. */

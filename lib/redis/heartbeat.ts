@@ -41,8 +41,8 @@ export class Heartbeat {
   constructor(private readonly options: HeartbeatOptions) {}
 
   /** When the last answered beat was sent; -Infinity: none since the last gap. */
-  ask(): number {
-    this.asked = this.options.runtime.clock.now();
+  ask(now = this.options.runtime.clock.now()): number {
+    this.asked = now;
     if (this.cancel === undefined && !this.stopped) this.next();
     return this.told;
   }

@@ -12,6 +12,11 @@ export class KeyNames {
     return `${this.namespace}:d:{${key.id}}${key.variant}`;
   }
 
+  /** Of one server: the keys of a Cluster lie in many slots. */
+  all(keys: readonly EntryKey[]): string[] {
+    return keys.map((key) => this.data(key));
+  }
+
   lease(key: EntryKey): string {
     return `${this.namespace}:l:{${key.id}}${key.variant}`;
   }

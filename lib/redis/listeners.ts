@@ -37,7 +37,13 @@ export class Listeners {
     const message = parseMessage(text, this.latestEpoch());
     if (message === undefined) return;
     if (message.signal !== undefined) this.tell(this.watchers, message.signal);
-    else this.tell(this.waiters.get(message.id), message.wake);
+    else this.wake(message.id, message.wake);
+  }
+
+  private wake(id: string, wake: Wake): void {
+    // `ended`: the entry is what it was.
+    if (wake.kind !== 'ended') this.tell(this.watchers, { kind: 'entry', place: id });
+    this.tell(this.waiters.get(id), wake);
   }
 
   /** Messages may have been missed. */

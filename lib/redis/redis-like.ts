@@ -7,6 +7,7 @@ export interface RedisLike {
   readonly status: string;
   readonly options: object;
   getBuffer(key: string): Promise<Buffer | null>;
+  mgetBuffer(...keys: string[]): Promise<(Buffer | null)[]>;
   set(key: string, value: Buffer, unit: 'PX', ms: number): Promise<unknown>;
   unlink(...keys: string[]): Promise<number>;
   publish(channel: string, message: string): Promise<number>;

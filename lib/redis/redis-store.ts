@@ -22,13 +22,13 @@ import { CommandLink } from './command-link.js';
 import { connect, type Connected } from './connect.js';
 import { EntryChanges } from './entry-changes.js';
 import { KeyNames } from './key-names.js';
-import { parseLiveLease } from './lease-record.js';
+import { storedFacts } from './stored-facts.js';
 import { endedMessage, publishedMessage } from './message.js';
 import { readOnlyAdvice } from './read-only-advice.js';
-import { readBytes } from './read-string.js';
+import { readAllBytes, readBytes } from './read-string.js';
 import { RedisEpochs } from './redis-epochs.js';
 import { RedisTags } from './redis-tags.js';
-import { clockSkewOf } from './redis-like.js';
+import { clockSkewOf, isCluster } from './redis-like.js';
 import type { RedisStoreOptions } from './redis-store-options.js';
 import { RedisVariants } from './redis-variants.js';
 import { ScriptCalls } from './script-calls.js';
@@ -50,6 +50,7 @@ export async function createRedisStore(options: RedisStoreOptions): Promise<Redi
 export class RedisStore implements Store {
   readonly kind = 'redis';
   readonly clockSkew: number;
+  readMany: Store['readMany'];
   private readonly names: KeyNames;
   private readonly channel: string;
   private readonly clock: ServerClock;
@@ -67,6 +68,7 @@ export class RedisStore implements Store {
     const { runtime, namespace, maxLag = 1000, onState = ignore, onPush = ignore } = options;
     this.runtime = runtime;
     this.clockSkew = clockSkewOf(client);
+    if (!isCluster(client)) this.readMany = (keys) => this.readAll(keys);
     this.names = new KeyNames(namespace);
     this.channel = this.names.channel(client);
     this.clock = new ServerClock(runtime.clock, options.epochGuess ?? Date.now());
@@ -190,14 +192,7 @@ export class RedisStore implements Store {
       this.read(key),
       this.scripts.timed(FACTS, this.entryKeys(key), [], 0),
     ]);
-    const [now, ttlMs, value, expiresIn] = facts;
-    const lease = parseLiveLease(String(value));
-    return {
-      bytes,
-      ttlMs: bytes === null ? 0 : Math.max(0, Number(ttlMs)),
-      now: Number(now),
-      ...(lease !== undefined && { lease: { ...lease, expiresIn: Math.max(0, Number(expiresIn)) } }),
-    };
+    return storedFacts(bytes, facts);
   }
 
   listen(key: EntryKey, onWake: (wake: Wake) => void): Cancel {
@@ -208,20 +203,20 @@ export class RedisStore implements Store {
     return this.wakeUp.up;
   }
 
-  async tags(ids: readonly string[]): Promise<readonly (TagState | undefined)[]> {
+  tags(ids: readonly string[]): Promise<readonly (TagState | undefined)[]> {
     return this.tagKeys.read(ids);
   }
 
-  async holdTags(ids: readonly string[], lifeMs: number): Promise<readonly TagState[]> {
+  holdTags(ids: readonly string[], lifeMs: number): Promise<readonly TagState[]> {
     return this.tagKeys.hold(ids, lifeMs);
   }
 
-  async invalidateTag(id: string, holdOffMs: number): Promise<TagState> {
+  invalidateTag(id: string, holdOffMs: number): Promise<TagState> {
     return this.tagKeys.invalidate(id, holdOffMs);
   }
 
-  async expireTag(id: string): Promise<void> {
-    await this.tagKeys.expire(id);
+  expireTag(id: string): Promise<void> {
+    return this.tagKeys.expire(id);
   }
 
   async epochs(): Promise<ReadonlyMap<string, number>> {
@@ -248,8 +243,8 @@ export class RedisStore implements Store {
     return this.wakeUp.watch(onSignal);
   }
 
-  toldUntil(): number {
-    return this.wakeUp.toldUntil();
+  toldUntil(now?: number): number {
+    return this.wakeUp.toldUntil(now);
   }
 
   obstacle(): string | undefined {
@@ -284,6 +279,12 @@ export class RedisStore implements Store {
     await this.link.close();
   }
 
+  /** A user without the right to `MGET` gets them one by one, from now on. */
+  private readAll(keys: readonly EntryKey[]): Promise<(Buffer | null)[]> {
+    const refused = (): void => (this.readMany = undefined);
+    return readAllBytes(() => this.link.use(), this.names.all(keys), refused);
+  }
+
   private published(key: EntryKey): string {
     return publishedMessage(this.names.waiting(key));
   }
@@ -294,7 +295,5 @@ export class RedisStore implements Store {
 }
 
 const flag = (value: boolean): '1' | '0' => (value ? '1' : '0');
-
-function ignore(): void {
-  // nobody asked to be told
-}
+/** Nobody asked to be told. */
+const ignore = (): void => undefined;

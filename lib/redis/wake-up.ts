@@ -89,8 +89,8 @@ export class WakeUp {
   }
 
   /** The monotonic time up to which every message was handed over; -Infinity: uncertain. */
-  toldUntil(): number {
-    const told = this.heartbeat.ask();
+  toldUntil(now?: number): number {
+    const told = this.heartbeat.ask(now);
     return this.isUp && !this.suspect ? told : -Infinity;
   }
 

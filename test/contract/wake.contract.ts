@@ -34,7 +34,7 @@ const ENDS: readonly [string, Wake['kind'], (s: Subject, token: string, by: Stor
 ];
 
 export function wakeContract(subject: () => Subject): void {
-  describe.each(ENDS)('the wake-up after %s', (_name, kind, end) => {
+  describe.each(ENDS)('the wake-up after %s', (name, kind, end) => {
     it(`says "${kind}", once, to those who wait`, async () => {
       const s = subject();
       const log = await s.listen();
@@ -55,13 +55,15 @@ export function wakeContract(subject: () => Subject): void {
       expect(await s.onlyWake(log)).toMatchObject({ kind });
     });
 
-    it('is not sent when nobody waits', async () => {
+    const isChange = /^(invalidate|expire|put)/.test(name);
+    it(isChange ? 'is sent, whoever waits' : 'is not sent when nobody waits', async () => {
       const s = subject();
       const log = await s.listen();
       const token = await s.own();
       await s.acquire({ willWait: false }, s.second);
       await end(s, token, s.store);
 
+      if (isChange) return expect(await s.onlyWake(log)).toMatchObject({ kind });
       await s.flushWakes();
       expect(log.wakes).toEqual([]);
     });

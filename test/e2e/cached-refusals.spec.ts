@@ -45,7 +45,22 @@ describe('The bootstrap refuses, by class, method, option and value', () => {
     ['a version that is no text', { ttl: '60s', version: {} }, /Reader\.find: version.*\{\}/],
     ['http that is no object', { ttl: '60s', http: 'public' }, /Reader\.find: http is an object.*'public'/],
     ['a misspelt http option', { ttl: '60s', http: { pubic: true } }, /Reader\.find: http.*'pubic'/],
-    ...['compress', 'l1', 'refresh', 'warm'].map((name): [string, object, RegExp] => [
+    [
+      'a compress that is none',
+      { ttl: '60s', compress: 'gzip' },
+      /Reader\.find: compress is true, false or .*'gzip'/,
+    ],
+    [
+      'a shared that is no flag',
+      { ttl: '60s', shared: 1 },
+      /Reader\.find: shared is true or false, received 1/,
+    ],
+    [
+      'an l1 that is none',
+      { ttl: '60s', l1: { some: 'thing' } },
+      /Reader\.find: l1 is true, false or \{ ttl: '5s' \}.*some: 'thing'/,
+    ],
+    ...['refresh', 'warm'].map((name): [string, object, RegExp] => [
       `${name}, which is not part of this version`,
       { ttl: '60s', [name]: { some: 'thing' } },
       new RegExp(`Reader\\.find: ${name} is not supported in this version.*some: 'thing'`),

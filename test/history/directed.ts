@@ -40,6 +40,7 @@ export async function runDirected(
       catalogue: DIRECTED,
       concurrency,
       maxLag: MAX_LAG,
+      keyLag: 0,
       redisWriteTimeout: REDIS_WRITE_TIMEOUT,
     });
     return { history, ruling: check(history) };

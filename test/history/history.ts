@@ -81,6 +81,8 @@ export interface Limits {
   /** Loads at once in one process. */
   readonly concurrency: number;
   readonly maxLag: number;
+  /** How late a change of a key is heeded in other processes: not at all, or by `maxLag` where they keep copies. */
+  readonly keyLag: number;
   readonly redisWriteTimeout: number;
 }
 

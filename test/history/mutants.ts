@@ -105,9 +105,9 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'lib/core/coherence/tick-reads.ts',
-        find: 'this.gathering = new Map();\n      for (const read of leaving) read();',
+        find: 'this.gathering = new Map();\n      this.send(leaving);',
         replace:
-          'for (const [place, answer] of this.gathering) {\n        const forget = (): void => void this.gathering.delete(place);\n        answer.then(forget, forget);\n      }\n      for (const read of leaving) read();',
+          'for (const [place, { listeners }] of this.gathering) {\n        const forget = (): void => void this.gathering.delete(place);\n        listeners.push({ found: forget, failed: forget });\n      }\n      this.send(leaving);',
       },
     ],
     schedule: 'shared',

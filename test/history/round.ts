@@ -35,10 +35,14 @@ export const OPTIONS: CacheOptions = {
   loads: { concurrency: CONCURRENCY, queue: 200, queueTimeout: 400 },
 };
 
-export const limits = (): Limits => ({
+/** In a third of the schedules the processes keep copies of hot entries. */
+const keepsCopies = (seed: number): boolean => seed % 3 === 0;
+
+export const limits = (seed = 1): Limits => ({
   catalogue: catalogue(),
   concurrency: CONCURRENCY,
   maxLag: MAX_LAG,
+  keyLag: keepsCopies(seed) ? MAX_LAG : 0,
   redisWriteTimeout: REDIS_WRITE_TIMEOUT,
 });
 
@@ -46,7 +50,7 @@ export const limits = (): Limits => ({
 export async function runRound({ seed, seconds, processes = 4, root }: RoundOptions): Promise<Round> {
   const random = new Random(seedOf(seed, -1));
   const proxied = [0, 1];
-  const bounds = limits();
+  const bounds = limits(seed);
   // In half of the schedules two builds are at work, each with entries of its own.
   const versionOf = (index: number): string | undefined =>
     seed % 4 >= 2 && index % 2 === 1 ? 'next' : undefined;
@@ -55,7 +59,7 @@ export async function runRound({ seed, seconds, processes = 4, root }: RoundOpti
     processes,
     proxied,
     catalogue: keys,
-    options: OPTIONS,
+    options: keepsCopies(seed) ? { ...OPTIONS, l1: {} } : OPTIONS,
     root,
     versionOf,
   });

@@ -16,7 +16,13 @@ const CATALOGUE: Catalogue = {
   tagged: { ...TERMS, tags: ['t'] },
   stale: { ...TERMS, ttl: 100, stale: 100, staleIfError: 500 },
 };
-const LIMITS: Limits = { catalogue: CATALOGUE, concurrency: 2, maxLag: 100, redisWriteTimeout: 1_000 };
+const LIMITS: Limits = {
+  catalogue: CATALOGUE,
+  concurrency: 2,
+  maxLag: 100,
+  keyLag: 0,
+  redisWriteTimeout: 1_000,
+};
 
 type Part = readonly HistoryRecord[];
 type Span = readonly [begin: number, end?: number];

@@ -48,11 +48,18 @@ export class Subject {
   static async open(setup: SubjectSetup): Promise<Subject> {
     const recorder = new Recorder(setup.records, setup.process);
     const runtime = createNodeRuntime({ log: { info: () => undefined, warn: () => undefined } });
-    const { url: connection, namespace } = setup;
-    const bare = await createRedisStore({ connection, namespace, runtime });
+    const { url: connection, namespace, options } = setup;
+    // Copies are believed only while the heartbeat keeps up with the cache's own lag.
+    const lag = options.l1 ? options.coherence?.maxLag : undefined;
+    const bare = await createRedisStore({
+      connection,
+      namespace,
+      runtime,
+      ...(typeof lag === 'number' && { maxLag: lag }),
+    });
     let plainKey = (key: EntryKey): string => key.id;
     const store = recordedStore(bare, recorder, (key) => plainKey(key), UNHEARD);
-    const cache = new StampedeCache(setup.options, { store, runtime, holder: setup.process });
+    const cache = new StampedeCache(options, { store, runtime, holder: setup.process });
     await cache.open();
     const origin = new Origin(setup.originPort);
     const subject: Subject = new Subject(

@@ -9,7 +9,7 @@ import { until } from '../support/until.js';
 
 /** As `docs/security.md` has it. */
 const COMMANDS = [
-  ...['get', 'getrange', 'set', 'setrange', 'del', 'unlink', 'exists', 'rename', 'pexpire', 'pttl'],
+  ...['get', 'mget', 'getrange', 'set', 'setrange', 'del', 'unlink', 'exists', 'rename', 'pexpire', 'pttl'],
   ...['eval', 'evalsha', 'publish', 'subscribe', 'ping', 'time', 'info'],
 ] as const;
 /** A Cluster of one. */
@@ -76,6 +76,8 @@ async function loadsAndHits(one: Process, two: Process): Promise<void> {
   expect(await Promise.all([leads, waits])).toEqual(['v', 'v']);
   expect(two.types()).toContain('wait.end');
   expect((await two.entry('k', () => 'not needed')).outcome).toBe('fresh');
+  const both = ['k', 'l'].map((key) => two.get(key, () => 'v'));
+  expect(await Promise.all(both)).toEqual(['v', 'v']);
 }
 
 /** A stale value is refreshed, kept by `notModified`, and outlives a failure. */

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { brotliCompressSync, constants, deflateSync, gzipSync } from 'node:zlib';
 import type { Redis } from 'ioredis';
 import { encodeHeader, type EntryHeader } from '../../lib/core/entry/header.js';
 import { RedisServer } from '../support/redis-server.js';
@@ -157,7 +157,9 @@ describe('hostile bytes in the place of an entry are a miss of bounded cost', ()
     ['a length that is no number', (head: Buffer) => head.fill('-', 68, 72)],
     ['another wire version', (head: Buffer) => head.fill('9', 0, 1)],
     ['an unknown kind', (head: Buffer) => head.fill('?', 1, 2)],
-    ['a compression nobody knows', (head: Buffer) => head.fill('z', 2, 3)],
+    ['a compression nobody knows', (head: Buffer) => head.fill('q', 2, 3)],
+    ['a compression that it has not', (head: Buffer) => head.fill('b', 2, 3)],
+    ['a compression that not every Node.js has', (head: Buffer) => head.fill('z', 2, 3)],
     ['another codec letter', (head: Buffer) => head.fill('q', 3, 4)],
     ['the letter of a custom serializer', (head: Buffer) => head.fill('x', 3, 4)],
   ])('a head with %s', async (_, spoil) => {
@@ -190,6 +192,29 @@ describe('hostile bytes in the place of an entry are a miss of bounded cost', ()
     await expectMiss('k', Buffer.from('\u0080\u0004cposix\nsystem\n', 'latin1'));
     await expectMiss('k', Buffer.from('O:8:"stdClass":1:{s:5:"admin";b:1;}'));
   });
+
+  it.each([
+    ['gzip', (bytes: Buffer) => gzipSync(bytes, { level: 1 })],
+    ['deflate', (bytes: Buffer) => deflateSync(bytes, { level: 1 })],
+    [
+      'brotli',
+      (bytes: Buffer) => brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }),
+    ],
+  ] as const)('a bomb of %s: 512 MiB in less than three', async (compression, pack) => {
+    const bomb = pack(Buffer.alloc(512 * MB, 'x'));
+    expect(bomb.length).toBeLessThan(3 * MB);
+    await expectMiss('k', (await entriesOf('k', { compression }))(bomb));
+  });
+
+  it.each(['gzip', 'deflate', 'brotli', 'zstd'] as const)(
+    'noise, text, and half of something said to be %s',
+    async (compression) => {
+      const entry = await entriesOf('k', { compression });
+      const half = gzipSync(randomBytes(MB));
+      for (const payload of [randomBytes(MB), Buffer.alloc(8 * MB, 'x'), half.subarray(0, MB / 2), ''])
+        await expectMiss('k', entry(payload));
+    },
+  );
 
   it.each([
     ['arrays', '[', ']'],

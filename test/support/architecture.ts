@@ -16,10 +16,12 @@ const MAX_LINES = 300;
 const MODULE_FILE = 'lib/nest/stampede-cache.module.ts';
 const FACADES: ReadonlySet<string> = new Set([MODULE_FILE, 'lib/index.ts']);
 
-const CORE_PACKAGES = ['ms', 'node:crypto', 'node:async_hooks', 'node:util', 'node:buffer'];
-/** The load guard's circuit breaker, and nobody else's. */
-const GUARD_FOLDER = 'lib/core/guard/';
-const GUARD_PACKAGE = 'cockatiel';
+const CORE_PACKAGES = ['ms', 'node:crypto', 'node:async_hooks', 'node:util', 'node:buffer', 'node:zlib'];
+/** The load guard's circuit breaker, the near cache's list: theirs, and nobody else's. */
+const FOLDER_PACKAGES: Readonly<Record<string, string>> = {
+  'lib/core/guard/': 'cockatiel',
+  'lib/core/near/': 'lru-cache',
+};
 
 /** Which folders of lib each folder may import, beside itself. Folders not named here: `core` and `nest`. */
 const FOLDERS: Readonly<Record<string, readonly string[]>> = {
@@ -78,9 +80,8 @@ function folderProblem(file: string, target: string, { typeOnly }: Import): stri
 
 function packageProblem(file: string, { specifier, lazy }: Import): string | undefined {
   const folder = folderOf(file);
-  if (specifier === GUARD_PACKAGE) {
-    return file.startsWith(GUARD_FOLDER) ? undefined : `only ${GUARD_FOLDER} knows it`;
-  }
+  const home = Object.keys(FOLDER_PACKAGES).find((place) => FOLDER_PACKAGES[place] === specifier);
+  if (home !== undefined) return file.startsWith(home) ? undefined : `only ${home} knows it`;
   if (folder === 'core') {
     return CORE_PACKAGES.includes(specifier)
       ? undefined

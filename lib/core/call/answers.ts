@@ -1,6 +1,7 @@
-import type { StoredEntry } from '../entry/index.js';
+import type { Payload, StoredEntry } from '../entry/index.js';
 import { freshness, isDueEarly, type Freshness, type StaleWindows } from '../entry/index.js';
 import { restoreError, type Engine } from '../flight/index.js';
+import { placeOf } from '../keys/index.js';
 import type { Entry, Outcome } from '../outcome.js';
 import type { Request } from '../request.js';
 
@@ -12,6 +13,9 @@ export interface Answer extends Entry<unknown> {
 
 /** Of what is in no store: nothing of it stays. */
 export const UNSTORED = { age: 0, staleFor: 0, freshFor: 0 } as const;
+
+/** What `mayExist` has ruled out. */
+export const NOT_FOUND: Answer = { value: null, outcome: 'negative', ...UNSTORED };
 
 /** The reader's own stale windows. A call that wants a fresh value has none. */
 export function windowsOf({ policy, call }: Request): StaleWindows {
@@ -27,10 +31,39 @@ export function judge(engine: Engine, entry: StoredEntry, request: Request): Fre
   return freshness(entry.header, engine.gate.store.now(), windowsOf(request));
 }
 
-export function isEarlyDue(engine: Engine, entry: StoredEntry, request: Request): boolean {
-  return isDueEarly(entry.header, engine.gate.store.now(), request.policy.earlyRefresh, () =>
-    engine.runtime.random.next(),
-  );
+export function isEarlyDue(
+  engine: Engine,
+  entry: StoredEntry,
+  request: Request,
+  now = engine.gate.store.now(),
+): boolean {
+  const { earlyRefresh } = request.policy;
+  return isDueEarly(entry.header, now, earlyRefresh, () => engine.runtime.random.next());
+}
+
+/** What takes longer to read than the event loop should stand still for each of its readers, bytes. */
+const LARGE = 64 * 1_024;
+
+/** Whether each reader's copy is made in a turn of its own. */
+export function isLarge({ size }: Payload, { policy }: Request): boolean {
+  return size >= LARGE && !policy.shared;
+}
+
+/**
+ * The turn to wait for before a value is read, `waitTimeout` after `since` at most; rejects when the caller's signal aborts.
+ * Undefined: read it now.
+ * @param since monotonic time, ms
+ */
+export function turnToRead(
+  engine: Engine,
+  payload: Payload,
+  request: Request,
+  since?: number,
+): Promise<void> | undefined {
+  if (!isLarge(payload, request)) return undefined;
+  const now = engine.runtime.clock.now();
+  const left = request.policy.waitTimeout - (now - (since ?? now));
+  return engine.turns.wait(placeOf(request.key), payload, left, request.call.signal);
 }
 
 /** How reading an entry ended: an answer, a stored error to be thrown, or undefined for bytes that can't be read. */
@@ -42,6 +75,7 @@ export function readEntry(
   entry: StoredEntry,
   request: Request,
   outcome: Outcome,
+  now = engine.gate.store.now(),
 ): Reading | undefined {
   const { header, payload } = entry;
   if (header.kind === 'error') {
@@ -50,7 +84,6 @@ export function readEntry(
   }
   try {
     const value = payload.read(request.policy);
-    const now = engine.gate.store.now();
     const named = header.kind === 'negative' ? 'negative' : outcome;
     return {
       answer: {

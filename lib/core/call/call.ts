@@ -12,11 +12,12 @@ import { wouldDeadlock, type ChainLink } from '../load/index.js';
 import type { Outcome } from '../outcome.js';
 import { uncacheable } from '../publish/index.js';
 import type { Request } from '../request.js';
-import { isEarlyDue, judge, readEntry, UNSTORED, type Answer, type Reading } from './answers.js';
+import { judge, readEntry, turnToRead, UNSTORED, type Answer, type Reading } from './answers.js';
 import { joinOrLead } from './join-or-lead.js';
 import { orAborted } from './or-aborted.js';
 import { allowsStale, OwnRead } from './own-read.js';
 import { Ride, type RideEnd } from './ride.js';
+import { refreshed, serve } from './serve.js';
 
 /** After so many flights that led nowhere the origin is asked without the store. */
 const MAX_FLIGHTS = 8;
@@ -51,12 +52,29 @@ export class Call {
 
   async answer(): Promise<Answer> {
     const { engine, request } = this;
-    if (!this.joinsUnread()) {
+    const isNear = this.own.readNear();
+    if (isNear || !this.joinsUnread()) {
       const { signal } = request.call;
-      await (signal ? orAborted(engine.abortWatch, signal, this.own.read()) : this.own.read());
+      if (!isNear) await (signal ? orAborted(engine.abortWatch, signal, this.own.read()) : this.own.read());
+      const turn = this.own.turnToHit(this.arrivedAt);
+      if (turn) {
+        // It keeps nobody of its batch waiting.
+        request.batch?.settle();
+        await turn;
+      }
       const hit = this.hit();
-      if (hit) return this.serve(hit);
+      if (hit) return this.counted(serve(engine, request, hit));
     }
+    return this.counted(await this.miss());
+  }
+
+  private counted(answer: Answer): Answer {
+    this.engine.counters.outcomes[answer.outcome] += 1;
+    return answer;
+  }
+
+  private async miss(): Promise<Answer> {
+    const { engine, request } = this;
     engine.counters.misses += 1;
     tell(engine, request, 'miss', {});
     try {
@@ -85,36 +103,17 @@ export class Call {
   private hit(): Reading | undefined {
     const { engine, request, refresher, own } = this;
     const { entry } = own;
-    if (request.call.fresh) this.rejectedId = own.foundId;
-    // What was read and may not be served to anybody must not count as a hit of the next question.
-    if (!entry) this.rejectedId = own.foundId;
-    if (!entry || request.call.fresh) return undefined;
+    // What was read and may not be served must not count as a hit of the next question.
+    if (!entry || request.call.fresh) {
+      this.rejectedId = own.foundId;
+      return undefined;
+    }
     const state = judge(engine, entry, request);
-    if (state !== 'fresh' && state !== 'stale') {
-      if (entry.softened) this.rejectedId = entry.header.id;
-      return undefined;
-    }
-    const reading = readEntry(engine, entry, request, state);
-    if (!reading) {
-      this.rejectedId = entry.header.id;
-      return undefined;
-    }
-    if (state === 'stale') refresher.trigger(request, entry, 'stale');
-    const early =
-      state === 'fresh' && isEarlyDue(engine, entry, request) && refresher.trigger(request, entry, 'early');
-    return early && 'answer' in reading ? { answer: { ...reading.answer, outcome: 'early' } } : reading;
-  }
-
-  private serve(hit: Reading): Answer {
-    const { engine, request } = this;
-    if ('error' in hit) {
-      engine.counters.outcomes.negative += 1;
-      tell(engine, request, 'hit', { outcome: 'negative', age: 0, staleFor: 0 });
-      throw hit.error;
-    }
-    const { outcome, age, staleFor } = hit.answer;
-    tell(engine, request, 'hit', { outcome, age, staleFor });
-    return hit.answer;
+    const isGood = state === 'fresh' || state === 'stale';
+    const reading = isGood ? readEntry(engine, entry, request, state) : undefined;
+    if (reading) return refreshed(engine, refresher, request, entry, reading);
+    if (isGood || entry.softened) this.rejectedId = entry.header.id;
+    return undefined;
   }
 
   private async fly(): Promise<Answer> {
@@ -143,7 +142,7 @@ export class Call {
     if (inside && wouldDeadlock(inside, flight)) return this.standIn(this.reentrant(), false);
     const ride = new Ride(flight, inside, this.arrival);
     if (flight.ticket?.waiting === true) {
-      engine.guard.promote(flight.ticket);
+      flight.ticket.promote();
       // We hold a slot and wait for a load that queues for one.
       if (inside?.slot) flight.ticket.borrowFrom(inside.slot);
     }
@@ -194,8 +193,11 @@ export class Call {
   private async conclude(end: RideEnd | Answer, leads: boolean): Promise<Answer | undefined> {
     if ('outcome' in end) return end;
     switch (end.kind) {
-      case 'value':
+      case 'value': {
+        const turn = turnToRead(this.engine, end.payload, this.request, this.arrivedAt);
+        if (turn) await turn;
         return this.takeValue(end, leads);
+      }
       case 'error':
         if (end.nature === 'answer') throw end.error;
         // The leader's policy kept the origin from being called, not this one's.
@@ -261,6 +263,7 @@ export class Call {
   /** A stale value, the fallback, or the error itself. */
   private async standIn(error: unknown, staleMay: boolean): Promise<Answer> {
     const { engine, request } = this;
+    request.batch?.settle();
     if (error instanceof LoadRejectedError) {
       engine.counters.rejected += 1;
       tell(engine, request, 'rejected', { retryAfter: error.retryAfter });

@@ -1,2 +1,3 @@
-export { judge, readEntry, UNSTORED, type Answer } from './answers.js';
+export { judge, NOT_FOUND, readEntry, turnToRead, UNSTORED, type Answer } from './answers.js';
 export { Call } from './call.js';
+export { serveNear } from './serve.js';

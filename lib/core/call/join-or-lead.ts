@@ -15,7 +15,10 @@ export function joinOrLead(
   const { key, policy, call } = request;
   const alone = policy.coordinate === 'none';
   const running = alone ? undefined : joinable(engine, request);
-  if (running) return { flight: running, leads: false };
+  if (running) {
+    request.batch?.settle();
+    return { flight: running, leads: false };
+  }
   const flight = new Flight(key, call.fresh ? 'forced' : 'foreground', boarding.stale);
   if (!alone) (call.fresh ? engine.forced : engine.foreground).add(flight);
   engine.background.own(
@@ -25,6 +28,8 @@ export function joinOrLead(
       reason: call.fresh ? 'forced' : 'miss',
     }),
   );
+  // What leads has its place by now.
+  request.batch?.settle();
   return { flight, leads: true };
 }
 

@@ -3,7 +3,7 @@ import type { Engine } from '../flight/index.js';
 import type { ReadAnswer } from '../coherence/index.js';
 import type { Budget } from '../gate/index.js';
 import type { Request } from '../request.js';
-import { judge, readEntry, windowsOf, type Answer } from './answers.js';
+import { isLarge, judge, readEntry, turnToRead, windowsOf, type Answer } from './answers.js';
 
 /** What one call has read for itself: only that may stand in for a load. */
 export class OwnRead {
@@ -25,14 +25,41 @@ export class OwnRead {
     return this.answer?.foundId ?? '';
   }
 
-  /** Asks the store. One that fails has told nothing. */
-  async read(): Promise<void> {
+  /** Takes the copy that this process keeps, if it surely counts. */
+  readNear(): boolean {
+    const { engine, request } = this;
+    const entry = request.call.fresh ? undefined : engine.reads.near(request);
+    if (entry === undefined) return false;
     this.hasRead = true;
-    try {
-      this.answer = await this.engine.reads.read(this.request, this.budget);
-    } catch {
-      this.answer = undefined;
-    }
+    this.answer = { entry, foundId: entry.header.id };
+    return true;
+  }
+
+  /** Asks the store. One that fails has told nothing. One promise and no more: every hit waits for it. */
+  read(): Promise<void> {
+    const { engine, request, budget } = this;
+    this.hasRead = true;
+    return new Promise((resolve) => {
+      const take = (answer: ReadAnswer | undefined): void => {
+        this.answer = answer;
+        resolve();
+      };
+      const found = (answer: ReadAnswer | Promise<ReadAnswer>): void => {
+        if (answer instanceof Promise) answer.catch(nothing).then(take, nothing);
+        else take(answer);
+      };
+      engine.reads.readThen(request, budget, found, () => resolve());
+    });
+  }
+
+  /** The turn to wait for before a large entry is served as it is, by a call that came at `since`. */
+  turnToHit(since: number): Promise<void> | undefined {
+    const { engine, request, entry } = this;
+    if (!entry || request.call.fresh || !isLarge(entry.payload, request)) return undefined;
+    const state = judge(engine, entry, request);
+    return state === 'fresh' || state === 'stale'
+      ? turnToRead(engine, entry.payload, request, since)
+      : undefined;
   }
 
   /** Whether an old value is at hand that may be served instead of an error. */
@@ -48,6 +75,8 @@ export class OwnRead {
     if (!allowsStale(request)) return undefined;
     if (!this.hasRead) await this.read();
     if (!this.entry || !this.holdsStale()) return undefined;
+    const turn = turnToRead(engine, this.entry.payload, request);
+    if (turn) await turn;
     const outcome = judge(engine, this.entry, request) === 'fresh' ? 'fresh' : 'stale';
     const reading = readEntry(engine, this.entry, request, outcome);
     return reading && 'answer' in reading ? reading.answer : undefined;
@@ -59,3 +88,5 @@ export function allowsStale(request: Request): boolean {
   const { stale, staleIfError } = windowsOf(request);
   return Math.max(stale, staleIfError) > 0;
 }
+
+function nothing(): undefined {}

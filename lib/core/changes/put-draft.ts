@@ -2,7 +2,7 @@ import { drawLife, encodePayload, type EncodedPayload } from '../entry/index.js'
 import { UncacheableValueError } from '../errors.js';
 import type { Engine } from '../flight/index.js';
 import { NO_WISHES } from '../load/index.js';
-import { asUserSays, lateTags, uncacheable, type Draft } from '../publish/index.js';
+import { asUserSays, lateTags, packedDraft, uncacheable, type Draft } from '../publish/index.js';
 import type { Request } from '../request.js';
 import { earlyTags, TAG_MARGIN, tokensOf } from '../coherence/index.js';
 
@@ -36,23 +36,23 @@ export async function putDraft(
   draft: Draft,
   early: readonly string[],
 ): Promise<void> {
-  const { gate, epochs, tags, variants, publisher, runtime } = engine;
+  const { gate, epochs, tags, variants, publisher, packing, runtime } = engine;
   const { hard } = draft.life;
   const ids = [...early, ...draft.tags];
-  const [states] = await Promise.all([
+  const [states, , , packed = draft] = await Promise.all([
     ids.length === 0 ? [] : tags.hold(ids, hard + TAG_MARGIN),
     epochs.ask(),
     variants.cover(request.name, request.key.variant, hard),
+    packedDraft(draft, request.policy, packing, gate.writeBudget),
   ]);
   const now = gate.store.now();
   const id = runtime.random.token();
-  const head = publisher.head(request.key, draft, {
+  const bytes = publisher.bytes(request.key, packed, {
     id,
     loaded: { start: now, end: now, took: 0 },
     epoch: epochs.least(request.name),
     tags: tokensOf(ids, states),
   });
-  const bytes = Buffer.concat([head, draft.payload.bytes]);
   const put = { token: id, bytes, hardMs: hard, notAfter: now + gate.writeBudget };
   const reply = await gate.change('set', request.key, () => gate.store.put(request.key, put));
   if (reply === 'late') throw new Error('the store took it up too late and left it');

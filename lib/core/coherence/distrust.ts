@@ -1,4 +1,4 @@
-import type { StoredEntry } from '../entry/index.js';
+import type { FoundEntry } from '../entry/index.js';
 import type { EntryKey } from '../keys/index.js';
 import type { Clock } from '../ports.js';
 import type { Store } from '../store.js';
@@ -42,7 +42,7 @@ export class Distrust {
     this.before = Math.max(this.before, at + CLOCK_SLACK);
   }
 
-  rejects(entry: StoredEntry, key: EntryKey, name: string): boolean {
+  rejects(entry: FoundEntry, key: EntryKey, name: string): boolean {
     if (this.since.size === 0 && this.before === -Infinity) return false;
     const { tags } = entry.header;
     const loadStart = entry.header.loadStart - this.store.now() + this.clock.now();

@@ -30,8 +30,8 @@ export class Epochs {
   }
 
   /** It is time to ask again. */
-  get isDue(): boolean {
-    return this.runtime.clock.now() - this.asOf >= this.maxLag / 2;
+  isDue(now = this.runtime.clock.now()): boolean {
+    return now - this.asOf >= this.maxLag / 2;
   }
 
   /** The store has never said what was cleared. */

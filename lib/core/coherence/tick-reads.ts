@@ -1,40 +1,83 @@
+import type { StoredEntry } from '../entry/index.js';
+import type { Fill, NearCache } from '../near/index.js';
 import type { EntryOf, ReadAnswer, Vetting } from './vetting.js';
 import { placeOf, type EntryKey } from '../keys/index.js';
 import type { Runtime } from '../ports.js';
 import type { Budget, StoreGate } from '../gate/store-gate.js';
 
+/** What is read at once at most: one late reply must not keep many waiting. */
+const MOST_KEYS = 100;
+const MOST_BYTES = 256 * 1024;
+
+type Found = (answer: ReadAnswer | Promise<ReadAnswer>) => void;
+type Failed = (error: unknown) => void;
+
+/** A read that has not left yet, and who waits for it. */
+interface Gathered {
+  readonly whose: EntryOf;
+  readonly budget: Budget;
+  readonly listeners: { readonly found: Found; readonly failed: Failed }[];
+}
+
+/** A read that has left. */
+interface Leaving {
+  readonly budget: Budget;
+  readonly take: (bytes: Buffer | null) => void;
+  readonly fail: Failed;
+}
+
 /**
  * Reads of one key in one turn of the event loop share one command, and their vetted answer; those of many keys leave
- * together. A read may be shared only until it is written to the socket: whoever joined it later could get an answer older
- * than a write already acknowledged to it.
+ * together, in one command where the store can. A read may be shared only until it is written to the socket: whoever joined it
+ * later could get an answer older than a write already acknowledged to it.
  */
 export class TickReads {
-  private gathering = new Map<string, Promise<ReadAnswer>>();
+  private gathering = new Map<string, Gathered>();
   /** What is to be sent at the end of the turn. */
-  private waiting: (() => void)[] = [];
+  private waiting: Gathered[] = [];
+  /** Of the entries read lately, bytes: how many may share a command. */
+  private usualSize = 0;
 
   constructor(
     private readonly gate: StoreGate,
     private readonly vetting: Vetting,
     private readonly runtime: Runtime,
+    /** Undefined: this process keeps no copies. */
+    private readonly copies: NearCache | undefined,
   ) {}
+
+  /** A copy that this process keeps, where it surely counts. No promise: most hits end here. */
+  near(whose: EntryOf, now = this.runtime.clock.now()): StoredEntry | undefined {
+    const { copies } = this;
+    if (copies === undefined || copies.lifeOf(whose.policy?.l1) <= 0) return undefined;
+    const entry = copies.find(placeOf(whose.key), now);
+    if (entry === undefined || !this.vetting.stands(entry, whose, now)) return undefined;
+    copies.hit();
+    return entry;
+  }
 
   /** @throws StoreFailure */
   read(whose: EntryOf, budget: Budget): Promise<ReadAnswer> {
+    return new Promise((resolve, reject) => this.readThen(whose, budget, resolve, reject));
+  }
+
+  /** The same by callbacks: every hit comes this way, and each promise on it costs all of them. */
+  readThen(whose: EntryOf, budget: Budget, found: Found, failed: Failed): void {
     const place = placeOf(whose.key);
     const shared = this.gathering.get(place);
-    if (shared) return shared;
-    const answer = new Promise<ReadAnswer>((resolve, reject) => {
-      this.waiting.push(() => this.readNow(whose, budget, resolve, reject));
-    });
-    this.gathering.set(place, answer);
+    if (shared) {
+      shared.listeners.push({ found, failed });
+      return;
+    }
+    const gathered = { whose, budget, listeners: [{ found, failed }] };
+    this.gathering.set(place, gathered);
+    this.waiting.push(gathered);
     if (this.waiting.length === 1) this.awaitTurn();
-    return answer;
   }
 
   /** Reads for itself alone, now. @throws StoreFailure */
   readAlone(whose: EntryOf, budget: Budget): Promise<ReadAnswer> {
-    return new Promise((resolve, reject) => this.readNow(whose, budget, resolve, reject));
+    return new Promise((found, failed) => this.readNow({ whose, budget, listeners: [{ found, failed }] }));
   }
 
   /** Judges bytes that were read otherwise. @throws StoreFailure */
@@ -46,10 +89,17 @@ export class TickReads {
   /** The key was invalidated here: nobody may join a read begun before. */
   detach(key: EntryKey): void {
     this.gathering.delete(placeOf(key));
+    this.forget(key);
   }
 
   detachAll(): void {
     this.gathering = new Map();
+    this.copies?.dropAll();
+  }
+
+  /** The store has a newer entry than the copy kept here. */
+  forget(key: EntryKey): void {
+    this.copies?.drop(placeOf(key));
   }
 
   private awaitTurn(): void {
@@ -58,32 +108,89 @@ export class TickReads {
       const leaving = this.waiting;
       this.waiting = [];
       this.gathering = new Map();
-      for (const read of leaving) read();
+      this.send(leaving);
     };
     // What is in memory needs no company on its way.
     if (this.gate.store.kind === 'redis') timers.endOfTurn(send);
     else timers.endOfTick(send);
   }
 
-  private readNow(
-    whose: EntryOf,
-    budget: Budget,
-    resolve: (answer: ReadAnswer | Promise<ReadAnswer>) => void,
-    reject: (error: unknown) => void,
-  ): void {
-    const prepared = this.vetting.prepare();
-    const judge = (bytes: Buffer | null): void => {
-      try {
-        resolve(this.vetting.vet(bytes, whose, budget));
-      } catch (error) {
-        reject(error);
-      }
+  private send(leaving: readonly Gathered[]): void {
+    const { gate } = this;
+    const most = gate.canReadMany ? Math.min(MOST_KEYS, Math.floor(MOST_BYTES / (this.usualSize + 1))) : 1;
+    // A budget that others have used already is for nobody else.
+    const whole = gate.budget().left;
+    const isTogether = ({ budget }: Gathered): boolean => most > 1 && budget.left === whole;
+    const together = leaving.filter(isTogether);
+    for (const each of leaving) if (together.length < 2 || !isTogether(each)) this.readNow(each);
+    if (together.length < 2) return;
+    for (let at = 0; at < together.length; at += most) this.readTogether(together.slice(at, at + most));
+  }
+
+  private readTogether(those: readonly Gathered[]): void {
+    const [first, ...others] = those.map(({ whose }) => whose.key);
+    if (first === undefined) return;
+    const leaving = those.map((each) => this.leave(each));
+    const budget = this.gate.budget();
+    const spend = (): void => {
+      for (const each of leaving) each.budget.left = budget.left;
     };
-    const found = (bytes: Buffer | null): void => {
+    const found = (all: readonly (Buffer | null)[]): void => {
+      spend();
+      leaving.forEach(({ take }, i) => take(all[i] ?? null));
+    };
+    const failed = (error: unknown): void => {
+      spend();
+      for (const { fail } of leaving) fail(error);
+    };
+    this.gate.readMany([first, ...others], budget, found, failed);
+  }
+
+  private readNow(gathered: Gathered): void {
+    const { budget, take, fail } = this.leave(gathered);
+    this.gate.read(gathered.whose.key, budget, take, fail);
+  }
+
+  /** Before it is sent. */
+  private leave({ whose, budget, listeners }: Gathered): Leaving {
+    const prepared = this.vetting.prepare();
+    const end = this.filling(whose);
+    const fail = (error: unknown): void => {
+      end?.(undefined);
+      for (const { failed } of listeners) failed(error);
+    };
+    const judge = (bytes: Buffer | null): void => {
+      let answer: ReadAnswer | Promise<ReadAnswer>;
+      try {
+        answer = this.vetting.vet(bytes, whose, budget);
+      } catch (error) {
+        return fail(error);
+      }
+      end?.(answer);
+      for (const { found } of listeners) found(answer);
+    };
+    const take = (bytes: Buffer | null): void => {
+      if (bytes !== null) this.usualSize += (bytes.length - this.usualSize) / 16;
       // It never rejects.
       if (prepared) void prepared.then(() => judge(bytes));
       else judge(bytes);
     };
-    this.gate.read(whose.key, budget, found, reject);
+    return { budget, take, fail };
+  }
+
+  /** Before the read is sent: whoever hears of a change meanwhile keeps it from becoming a copy. Undefined: none is kept. */
+  private filling(
+    whose: EntryOf,
+  ): ((answer: ReadAnswer | Promise<ReadAnswer> | undefined) => void) | undefined {
+    const { copies } = this;
+    const ttl = copies?.lifeOf(whose.policy?.l1) ?? 0;
+    if (copies === undefined || ttl <= 0) return undefined;
+    const place = placeOf(whose.key);
+    const fill: Fill = copies.begin(place);
+    const end = (answer: ReadAnswer | undefined): void => copies.end(place, fill, answer?.entry, ttl);
+    return (answer) => {
+      if (answer === undefined || 'foundId' in answer) end(answer);
+      else answer.then(end, () => end(undefined));
+    };
   }
 }

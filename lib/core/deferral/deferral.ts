@@ -41,7 +41,7 @@ export class Deferrals {
     const deferral = new Deferral(this.around());
     let result: R;
     try {
-      result = await this.scope.run(deferral, run);
+      result = await this.scope.during(deferral, async () => run());
     } catch (error) {
       deferral.close();
       throw error;
@@ -60,7 +60,7 @@ export class Deferrals {
   /** Runs what is no part of the run around it: a load is shared, and its value stored, whatever becomes of that run. */
   outside<R>(run: () => R): R {
     // Entering costs every promise of the process: not for those who never defer.
-    return this.scope.current() === undefined ? run() : this.scope.run(undefined, run);
+    return this.scope.current() === undefined ? run() : this.scope.during(undefined, run);
   }
 
   /** Gives the context back. */

@@ -1,3 +1,4 @@
+import type { Compression } from '../codec/index.js';
 import { MAX_STORED_TAGS } from '../tags.js';
 
 /**
@@ -8,7 +9,7 @@ import { MAX_STORED_TAGS } from '../tags.js';
  * | --- | --- |
  * | 0 | wire version, `2` |
  * | 1 | kind: `v` value, `n` negative value, `e` negative error |
- * | 2 | compression: `-` none |
+ * | 2 | compression of the payload: `-` none, `b` brotli, `g` gzip, `d` deflate, `z` zstd |
  * | 3 | codec of the payload: `j` JSON, `t` typed JSON, `x` a serializer named in the block |
  * | 4–16 | soft expiry, store time in ms, 13 digits |
  * | 17–29 | begin of the load, store time in ms, 13 digits |
@@ -17,7 +18,7 @@ import { MAX_STORED_TAGS } from '../tags.js';
  * | 68–71 | length of the block, 4 digits |
  * | 72– | block: `size,cost,born,ttl,hard,epoch,digest[,serializer[,tag]…]`, a tag is `id~hard~soft` |
  *
- * `size` is the payload's, in bytes: what was cut is no entry. `cost` is what the load took; `born`, counted from the begin of the load, is when the value was current (the load's end,
+ * `size` is the payload's as stored, in bytes: what was cut is no entry. `cost` is what the load took; `born`, counted from the begin of the load, is when the value was current (the load's end,
  * or what `asOf` said), and empty where that is `cost`; `ttl` the drawn soft life and `hard` the life in the store, from
  * then; all in ms. `epoch` is what `clear` had raised it to, empty for 0, and `tag` what the tag's token was, before the
  * load began. `digest` ties the entry to its key.
@@ -43,6 +44,8 @@ export interface EntryTag {
 
 export interface EntryHeader {
   readonly kind: EntryKind;
+  /** Of the payload; undefined: it lies there as it is. */
+  readonly compression?: Compression | undefined;
   readonly codec: Codec;
   /** Store time, ms, at which the entry stops being fresh. */
   readonly softAt: number;
@@ -50,7 +53,7 @@ export interface EntryHeader {
   readonly loadStart: number;
   readonly sourceVersion: number;
   readonly id: string;
-  /** Of the payload, bytes. */
+  /** Of the payload as it lies in the store, bytes. */
   readonly size: number;
   /** What the load took, ms. */
   readonly cost: number;
@@ -71,13 +74,23 @@ export interface EntryHeader {
 
 const KIND_LETTER = { value: 'v', negative: 'n', error: 'e' } as const;
 const LETTER_KIND: Readonly<Record<string, EntryKind>> = { v: 'value', n: 'negative', e: 'error' };
+const NOT_COMPRESSED = '-';
+const COMPRESSION_LETTER = { brotli: 'b', gzip: 'g', deflate: 'd', zstd: 'z' } as const;
+const LETTER_COMPRESSION: Readonly<Record<string, Compression>> = {
+  b: 'brotli',
+  g: 'gzip',
+  d: 'deflate',
+  z: 'zstd',
+};
 const MAX_MS = 9_999_999_999_999;
 
 /** Header and block as the bytes before the payload. */
 export function encodeHeader(header: EntryHeader): Buffer {
   const block = encodeBlock(header);
+  const { compression } = header;
+  const letter = compression === undefined ? NOT_COMPRESSED : COMPRESSION_LETTER[compression];
   const fixed =
-    `${WIRE_VERSION}${KIND_LETTER[header.kind]}-${header.codec}` +
+    `${WIRE_VERSION}${KIND_LETTER[header.kind]}${letter}${header.codec}` +
     digits(header.softAt, 13) +
     digits(header.loadStart, 13) +
     digits(header.sourceVersion, 16) +
@@ -118,19 +131,23 @@ export function parseHeader(bytes: Buffer): ParsedEntry | undefined {
   if (bytes.length < BLOCK || bytes[0] !== WIRE_VERSION.charCodeAt(0)) return undefined;
   const fixed = bytes.toString('latin1', 0, BLOCK);
   const kind = LETTER_KIND[fixed.charAt(1)];
+  const letter = fixed.charAt(2);
+  const compression = LETTER_COMPRESSION[letter];
+  if (kind === undefined || (compression === undefined && letter !== NOT_COMPRESSED)) return undefined;
   const codec = fixed.charAt(3);
-  if (kind === undefined || fixed.charAt(2) !== '-' || !isCodec(codec)) return undefined;
+  if (!isCodec(codec)) return undefined;
   const headLength = BLOCK + number(fixed, 68, 72);
   if (Number.isNaN(headLength) || bytes.length < headLength) return undefined;
   const fields = bytes.toString('latin1', BLOCK, headLength).split(',');
   // More tags than an entry can have: it was not written by this package.
   if (fields.length > FIXED_FIELDS + 1 + MAX_STORED_TAGS) return undefined;
-  const header = toHeader(kind, codec, fixed, fields);
+  const header = toHeader(kind, compression, codec, fixed, fields);
   return header?.size === bytes.length - headLength ? { header, headLength } : undefined;
 }
 
 function toHeader(
   kind: EntryKind,
+  compression: Compression | undefined,
   codec: Codec,
   fixed: string,
   fields: readonly string[],
@@ -142,6 +159,7 @@ function toHeader(
   // One literal, so that all headers have one shape: it is read at every hit.
   const header: EntryHeader = {
     kind,
+    compression,
     codec,
     softAt: number(fixed, 4, 17),
     loadStart,

@@ -13,5 +13,14 @@ export {
   type EntryTag,
 } from './header.js';
 export { drawLife, type Life } from './life.js';
+export { Packing, type PayloadAtRest } from './packing.js';
 export { EncodedPayload, encodePayload, SharedPayload, type Payload, type ValueFormat } from './payload.js';
-export { parseEntry, rejectedIdOf, type StoredEntry } from './stored-entry.js';
+export {
+  isReadable,
+  parseEntry,
+  rejectedIdOf,
+  unpacked,
+  type FoundEntry,
+  type PackedEntry,
+  type StoredEntry,
+} from './stored-entry.js';

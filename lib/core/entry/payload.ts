@@ -1,4 +1,4 @@
-import { deepFreeze, decodeValue, encodeValue } from '../codec/index.js';
+import { decodeText, decodeValue, deepFreeze, encodeValue, textOf } from '../codec/index.js';
 import type { ResolvedPolicy } from '../policy/index.js';
 import type { Codec } from './header.js';
 
@@ -7,6 +7,8 @@ export type ValueFormat = Pick<ResolvedPolicy, 'types' | 'serializer' | 'shared'
 
 /** A value at rest. Every reader gets a copy of its own, or all share one frozen value. */
 export interface Payload {
+  /** What each reader's copy is made from, bytes; 0: there are no copies. */
+  readonly size: number;
   /** @throws if the bytes can't be read: the entry is as good as absent */
   read(format: ValueFormat): unknown;
 }
@@ -14,12 +16,19 @@ export interface Payload {
 /** A value as bytes. */
 export class EncodedPayload implements Payload {
   private frozen: { readonly value: unknown } | undefined;
+  private text: string | undefined;
 
   constructor(
     readonly codec: Codec,
     readonly bytes: Buffer,
     readonly serializer: string | undefined,
+    /** It is read often: its text is kept, as much memory again as its bytes. */
+    private readonly keepsText = false,
   ) {}
+
+  get size(): number {
+    return this.bytes.length;
+  }
 
   read(format: ValueFormat): unknown {
     if (!format.shared) return this.decode(format);
@@ -28,18 +37,27 @@ export class EncodedPayload implements Payload {
   }
 
   private decode(format: ValueFormat): unknown {
-    const { serializer, types } = format;
-    if (serializer?.name !== this.serializer)
-      throw new Error(`Written by the serializer ${String(this.serializer)}.`);
-    // A serializer may hand its input through; the bytes at rest are nobody's.
-    return serializer === undefined
-      ? decodeValue(this.codec, this.bytes, types)
-      : serializer.decode(Buffer.from(this.bytes));
+    const { serializer } = format;
+    if (serializer?.name === this.serializer) {
+      // A serializer may hand its input through; the bytes at rest are nobody's.
+      return serializer ? serializer.decode(Buffer.from(this.bytes)) : this.decodeOwn(format);
+    }
+    // `undefined` is written without one.
+    if (this.serializer === undefined && this.decodeOwn(format) === undefined) return undefined;
+    throw new Error(`Written by the serializer ${String(this.serializer)}.`);
+  }
+
+  private decodeOwn({ types }: ValueFormat): unknown {
+    if (!this.keepsText) return decodeValue(this.codec, this.bytes, types);
+    this.text ??= textOf(this.bytes);
+    return decodeText(this.codec, this.text, types);
   }
 }
 
 /** A value that can't be copied: all callers of its load share it. */
 export class SharedPayload implements Payload {
+  readonly size = 0;
+
   constructor(private readonly value: unknown) {}
 
   read(): unknown {
@@ -50,7 +68,8 @@ export class SharedPayload implements Payload {
 /** Turns a value into bytes. @throws UncacheableValue, or whatever a custom serializer throws */
 export function encodePayload(value: unknown, format: ValueFormat): EncodedPayload {
   const { serializer } = format;
-  if (serializer === undefined) {
+  // Few serializers know `undefined`, and what was not found must be kept all the same.
+  if (serializer === undefined || value === undefined) {
     const { codec, bytes } = encodeValue(value, format.types);
     return new EncodedPayload(codec, bytes, undefined);
   }

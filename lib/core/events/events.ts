@@ -51,6 +51,8 @@ export type StampedeCacheEvent =
       readonly at: number;
       readonly reason: string;
     }
+  /** Copies in this process were dropped: changes may have been missed. */
+  | { readonly type: 'l1.flush'; readonly key: ''; readonly name: ''; readonly at: number }
   | { readonly type: 'redis.up'; readonly key: ''; readonly name: ''; readonly at: number };
 
 export type EventListener = (event: StampedeCacheEvent) => unknown;

@@ -31,6 +31,13 @@ export interface StampedeCacheStats {
     readonly queued: number;
     readonly callers: number;
   };
+  /** Copies in this process: how many, their bytes, hits they answered, and how often all were dropped for a gap. */
+  readonly l1: {
+    readonly entries: number;
+    readonly bytes: number;
+    readonly hits: number;
+    readonly flushes: number;
+  };
   /** The pools of the load guard by name: `default` and those of `loads.pools`. */
   readonly pools: Readonly<Record<string, PoolStats>>;
 }
@@ -38,7 +45,7 @@ export interface StampedeCacheStats {
 type Mutable<T> = { -readonly [K in keyof T]: T[K] extends object ? Mutable<T[K]> : T[K] };
 
 /** The counters alone; what is under way is asked of those who know. */
-export type Counters = Mutable<Omit<StampedeCacheStats, 'active' | 'pools'>>;
+export type Counters = Mutable<Omit<StampedeCacheStats, 'active' | 'pools' | 'l1'>>;
 
 export function newCounters(): Counters {
   return {

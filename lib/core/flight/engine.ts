@@ -1,14 +1,16 @@
 import type { AbortWatch } from '../abort-watch.js';
 import type { Deferrals } from '../deferral/index.js';
-import type { ErrorTransport } from '../entry/index.js';
+import type { ErrorTransport, Packing } from '../entry/index.js';
 import type { Counters, EventBus } from '../events/index.js';
 import type { Baselines, Distrust, Epochs, TagBook, TickReads } from '../coherence/index.js';
 import type { StoreGate } from '../gate/index.js';
 import type { LoadGuard } from '../guard/index.js';
 import type { LoadChain } from '../load/index.js';
+import type { NearCache } from '../near/index.js';
 import type { Runtime } from '../ports.js';
 import type { Planning, Publisher } from '../publish/index.js';
 import type { Request } from '../request.js';
+import type { Turns } from '../turns.js';
 import type { Variants } from '../variants.js';
 import type { StampedeCacheEvent } from '../events/index.js';
 import type { Flight } from './flight.js';
@@ -27,6 +29,8 @@ export interface Engine {
   readonly baselines: Baselines;
   readonly distrust: Distrust;
   readonly variants: Variants;
+  /** Copies of entries in this process. Undefined: the store itself is in it. */
+  readonly copies: NearCache | undefined;
   /** The runs whose changes wait for their end. */
   readonly deferrals: Deferrals;
   readonly guard: LoadGuard;
@@ -37,6 +41,9 @@ export interface Engine {
   readonly errors: ErrorTransport;
   readonly planning: Planning;
   readonly publisher: Publisher;
+  readonly packing: Packing;
+  /** Who wants a copy of a large value, one after the other. */
+  readonly turns: Turns;
   readonly background: Background;
   /** Running foreground flights: joined without a read. */
   readonly foreground: FlightMap;

@@ -1,7 +1,7 @@
 import type { Payload, StoredEntry } from '../entry/index.js';
-import type { Slot, Ticket } from '../guard/index.js';
+import type { Slot } from '../guard/index.js';
 import type { EntryKey } from '../keys/index.js';
-import type { ChainLink } from '../load/index.js';
+import type { ChainLink, Place } from '../load/index.js';
 
 /**
  * What an error is to its callers. `failure`: a stale value or the fallback may stand in. `barred`: the same, and only the
@@ -45,7 +45,7 @@ export class Flight {
   /** Its load, as seen by the calls made inside it. */
   link: ChainLink | undefined;
   /** Its place in the guard's queue. */
-  ticket: Ticket | undefined;
+  ticket: Place | undefined;
   /** The store has been asked: a `forced` flight is not joined any more, its first answer dates it. */
   asked = false;
   /** Ids of the tags known before its load. */

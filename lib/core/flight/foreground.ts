@@ -3,7 +3,7 @@ import type { LoadReason } from '../events/index.js';
 import { earlyTags, type ReadAnswer } from '../coherence/index.js';
 import type { StoredEntry } from '../entry/index.js';
 import { StoreFailure, type Budget } from '../gate/index.js';
-import type { Slot } from '../guard/index.js';
+import type { LoadSlot } from '../load/index.js';
 import { readEndNote } from '../publish/index.js';
 import type { Request } from '../request.js';
 import type { AcquireReply } from '../store.js';
@@ -63,10 +63,10 @@ class ForegroundFlight {
   }
 
   /** A place in front of the origin; the lease is asked for only with one in hand. */
-  private slot(): Promise<Slot> {
+  private slot(): Promise<LoadSlot> {
     const { engine, flight, request, departure } = this;
     flight.phase = 'queued';
-    const ticket = engine.guard.enter(request.policy, {
+    const ticket = (request.batch ?? engine.guard).enter(request.policy, {
       background: false,
       parent: departure.parent?.slot,
     });
@@ -82,7 +82,7 @@ class ForegroundFlight {
   }
 
   /** Asks the store once and does what it says. */
-  private async attempt(slot: Slot): Promise<void> {
+  private async attempt(slot: LoadSlot): Promise<void> {
     const { engine, request } = this;
     const waiter = new Waiter(engine, request.key, this.departure.rejectedId);
     const token = engine.runtime.random.token();
@@ -126,7 +126,7 @@ class ForegroundFlight {
     return askForLease(engine, request, question, this.budget);
   }
 
-  private async loadUnderLease(slot: Slot, token: string, now: number): Promise<void> {
+  private async loadUnderLease(slot: LoadSlot, token: string, now: number): Promise<void> {
     if (this.flight.callers === 0) return this.stayOnGround(slot, token, NOTHING);
     const error = slot.refusal(this.request.policy.where);
     if (error) return this.stayOnGround(slot, token, { kind: 'error', error, nature: 'failure' });
@@ -142,13 +142,13 @@ class ForegroundFlight {
   }
 
   /** Everybody left before the load began, or its origin began to fail: the lease goes back. */
-  private async stayOnGround(slot: Slot, token: string, landing: Landing): Promise<void> {
+  private async stayOnGround(slot: LoadSlot, token: string, landing: Landing): Promise<void> {
     slot.release();
     this.land(landing);
     await this.engine.gate.release(this.request.key, { token, outcome: '' }).catch(() => false);
   }
 
-  private async load(slot: Slot, reason: LoadReason): Promise<void> {
+  private async load(slot: LoadSlot, reason: LoadReason): Promise<void> {
     const error = slot.refusal(this.request.policy.where);
     if (error) {
       slot.release();
@@ -157,12 +157,12 @@ class ForegroundFlight {
     return loadAndLand(this.engine, this.flight, this.request, this.terms(slot, reason));
   }
 
-  private terms(slot: Slot, reason: LoadReason): LoadTerms {
+  private terms(slot: LoadSlot, reason: LoadReason): LoadTerms {
     const { stale, hasStale, parent, rejectedId } = this.departure;
     return { slot, lease: undefined, reason, stale, hasStale, parent, tags: this.flight.tags, rejectedId };
   }
 
-  private async withoutStore(slot: Slot, error: unknown): Promise<void> {
+  private async withoutStore(slot: LoadSlot, error: unknown): Promise<void> {
     const { policy } = this.request;
     if (!(error instanceof StoreFailure)) {
       slot.release();
@@ -197,7 +197,7 @@ class ForegroundFlight {
   }
 
   /** Without a lease: one at a time in this process, and rest after a failure. */
-  private async loadAlone(slot: Slot): Promise<void> {
+  private async loadAlone(slot: LoadSlot): Promise<void> {
     const { engine, flight, request, departure } = this;
     const { leaseless } = engine;
     let own = slot;

@@ -3,7 +3,7 @@ import type { Baseline } from '../coherence/index.js';
 import type { StoredEntry } from '../entry/index.js';
 import type { LoadReason } from '../events/index.js';
 import { awaitedBy, LeaseKeeper, runLoad, type LoadResult } from '../load/index.js';
-import { planFor, type Plan } from '../publish/index.js';
+import { packedPlan, packWithin, planFor, type Plan } from '../publish/index.js';
 import type { Request } from '../request.js';
 import { show } from '../show.js';
 import { seal, tell, type Engine } from './engine.js';
@@ -183,7 +183,11 @@ async function conclude(
   const landing = landingOf(plan, now, isKept);
   const start = terms.lease?.grantedAt ?? now - result.took;
   const loaded = { start, end: now, took: Math.max(0, now - start) };
-  const settled = settle(engine, request, terms, plan, loaded, { baseline, lost: keeper?.lost === true });
+  const ms = terms.lease ? packWithin(terms.lease) : engine.gate.writeBudget;
+  // Before anybody lands: a call made after this load must not be sent before its publication.
+  const packing = isKept ? packedPlan(plan, request.policy, engine.packing, ms) : undefined;
+  const packed = packing ? await packing : plan;
+  const settled = settle(engine, request, terms, packed, loaded, { baseline, lost: keeper?.lost === true });
   flight.landEarly(landing);
   flight.land((await settled) ? landing : NOTHING);
 }

@@ -2,7 +2,7 @@ import { earlyTags } from '../coherence/index.js';
 import type { StoredEntry } from '../entry/index.js';
 import { LoadRejectedError } from '../errors.js';
 import { StoreFailure } from '../gate/index.js';
-import type { Slot } from '../guard/index.js';
+import type { LoadSlot } from '../load/index.js';
 import type { Request } from '../request.js';
 import { askForLease } from './ask-for-lease.js';
 import { seal, type Engine } from './engine.js';
@@ -63,7 +63,7 @@ export class Refresher {
     const { engine } = this;
     try {
       flight.tags = earlyTags(request);
-      const ticket = engine.guard.enter(request.policy, { background: true });
+      const ticket = (request.batch ?? engine.guard).enter(request.policy, { background: true });
       flight.ticket = ticket;
       await this.attempt(flight, request, entry, reason, await ticket.slot);
     } catch (error) {
@@ -82,7 +82,7 @@ export class Refresher {
     request: Request,
     entry: StoredEntry,
     reason: 'stale' | 'early',
-    slot: Slot,
+    slot: LoadSlot,
   ): Promise<void> {
     const { engine } = this;
     const terms: LoadTerms = {
@@ -121,6 +121,8 @@ export class Refresher {
         };
         return await loadAndLand(engine, flight, request, { ...terms, lease });
       }
+      // Another process has refreshed it: what this one still shows is older.
+      if (reply.code === 'hit') engine.reads.forget(request.key);
       if (reply.code === 'wait' || reply.code === 'resting' || reply.code === 'heldOff')
         this.rest(request, entry, reason, reply.ms);
     } finally {

@@ -1,8 +1,7 @@
 import type { StoredEntry } from '../entry/index.js';
 import type { Baseline } from '../coherence/index.js';
 import type { LoadReason } from '../events/index.js';
-import type { Slot } from '../guard/index.js';
-import type { ChainLink, Lease } from '../load/index.js';
+import type { ChainLink, Lease, LoadSlot } from '../load/index.js';
 import { writeEndNote, type Draft, type Loaded, type Plan } from '../publish/index.js';
 import type { Request } from '../request.js';
 import type { Engine } from './engine.js';
@@ -12,7 +11,7 @@ const MAX_BACKOFF = 30_000;
 
 /** The conditions under which a flight's load runs. */
 export interface LoadTerms {
-  readonly slot: Slot;
+  readonly slot: LoadSlot;
   /** Without a lease nothing is published. */
   readonly lease: Lease | undefined;
   readonly reason: LoadReason;

@@ -1,4 +1,4 @@
-import { isStampedeCacheError } from '../errors.js';
+import { isStampedeCacheError, LoadManyError } from '../errors.js';
 import type { Verdict } from '../guard/index.js';
 import type { LoadResult } from '../load/index.js';
 import type { Plan } from '../publish/index.js';
@@ -15,8 +15,8 @@ export function verdictOn(result: LoadResult, plan?: Plan): Verdict {
   if (result.kind === 'aborted') return 'nothing';
   if (result.kind !== 'error') return 'success';
   if (plan?.kind === 'error' && plan.nature === 'answer') return 'success';
-  const { error } = result;
   try {
+    const error = result.error instanceof LoadManyError ? result.error.cause : result.error;
     if (isClientError(error)) return 'success';
     return isStampedeCacheError(error) && !OF_AN_ORIGIN.has(error.code) ? 'nothing' : 'failure';
   } catch {

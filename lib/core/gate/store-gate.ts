@@ -4,6 +4,8 @@ import type { EntryKey } from '../keys/index.js';
 import type { Runtime } from '../ports.js';
 import type { AcquireReply, AcquireRequest, ReleaseRequest, Store, Target } from '../store.js';
 import { illnessOf, isAnswer } from './illness.js';
+import { bytesIn } from './bytes-in.js';
+import { Refusing } from './refusing.js';
 import { StoreFailure } from './store-failure.js';
 import { StoreHealth, type HealthEvents } from './store-health.js';
 
@@ -20,8 +22,6 @@ export interface Budget {
   left: number;
 }
 
-/** Failures at once that need no turn of the event loop. */
-const MOST_IN_A_TURN = 100;
 /** An answer of so many bytes may be late on a link that is well. */
 const BIG = 64 * 1024;
 
@@ -55,10 +55,7 @@ export class StoreGate {
   private readonly health: StoreHealth;
   /** Of operations that were not tried. In an outage they are thousands a second, and a stack tells nothing. */
   private readonly notTried = new Map<string, StoreFailure>();
-  /** What was refused since the event loop turned, and its next turn. */
-  private refused = 0;
-  private turn: Promise<void> | undefined;
-  private endTurn: () => void = () => undefined;
+  private readonly refusing: Refusing;
 
   constructor(
     readonly store: Store,
@@ -68,6 +65,7 @@ export class StoreGate {
     advice: Advice,
     events: HealthEvents,
   ) {
+    this.refusing = new Refusing(runtime.timers);
     this.health = new StoreHealth(store, runtime, advice, events, (run) => this.probe(run));
   }
 
@@ -92,13 +90,33 @@ export class StoreGate {
 
   close(): void {
     this.health.close();
-    this.endTurn();
+    this.refusing.close();
   }
 
   /** What is at a key. By callbacks: every hit comes this way, and each promise on it costs all of them. */
   read(key: EntryKey, budget: Budget, found: Resolve<Buffer | null>, failed: Reject): void {
     const operation = { what: 'read', target: key, run: () => this.store.read(key) };
     this.spendOn(budget, operation, found, failed);
+  }
+
+  /** The same of several keys in one command, for callers whose budgets are all this one. */
+  readMany(
+    keys: readonly [EntryKey, ...EntryKey[]],
+    budget: Budget,
+    found: Resolve<readonly (Buffer | null)[]>,
+    failed: Reject,
+  ): void {
+    this.spendOn(
+      budget,
+      { what: 'read', target: keys[0], run: () => readAll(this.store, keys) },
+      found,
+      failed,
+    );
+  }
+
+  /** Whether several keys can be read in one command. */
+  get canReadMany(): boolean {
+    return this.store.readMany !== undefined;
   }
 
   /** A lease granted too late is given back at once, never adopted. */
@@ -196,11 +214,14 @@ export class StoreGate {
     const { health } = this;
     const barrier = always === true ? health.congestion() : health.barrier(what, target);
     // Time that was used up elsewhere says nothing about the store.
-    if (barrier !== undefined) return this.refuse(this.untried(what, barrier), reject);
+    if (barrier !== undefined) return this.refusing.reject(this.untried(what, barrier), reject);
     if (ms <= 0) return reject(this.untried(what, 'no time is left'));
     const ends: Ends<T> = {
       answered: () => health.succeeded(what, target),
-      late: (reply) => this.judgeLate(target, reply),
+      // A big value takes long on a link that is well.
+      late: (reply) => {
+        if (bytesIn(reply) >= BIG) health.excuse(target);
+      },
       lateFailure: (error) => {
         if (illnessOf(error).kind === 'silent') health.giveUp(target);
       },
@@ -210,25 +231,6 @@ export class StoreGate {
       },
     };
     this.inTime(ms, run, ends, resolve, reject);
-  }
-
-  /**
-   * Rejects at once, unless it has done so very often without the event loop having turned. Calls in a loop whose loads do no
-   * I/O would keep it from ever turning, and the store from ever coming back.
-   */
-  private refuse(failure: Error, reject: Reject): void {
-    this.refused += 1;
-    this.turn ??= new Promise<void>((resolve) => {
-      this.endTurn = () => {
-        stop();
-        this.turn = undefined;
-        this.refused = 0;
-        resolve();
-      };
-      const stop = this.runtime.timers.after(0, this.endTurn);
-    });
-    if (this.refused <= MOST_IN_A_TURN) return reject(failure);
-    void this.turn.then(() => reject(failure));
   }
 
   /** The same for all who hear it. */
@@ -278,13 +280,12 @@ export class StoreGate {
           return;
         }
         stop();
-        this.refuse(ends.failed(error), reject);
+        this.refusing.reject(ends.failed(error), reject);
       },
     );
   }
+}
 
-  /** A big value takes long on a link that is well. */
-  private judgeLate(target: Target, reply: unknown): void {
-    if (Buffer.isBuffer(reply) && reply.length >= BIG) this.health.excuse(target);
-  }
+function readAll(store: Store, keys: readonly EntryKey[]): Promise<readonly (Buffer | null)[]> {
+  return store.readMany?.(keys) ?? Promise.all(keys.map((key) => store.read(key)));
 }

@@ -60,11 +60,6 @@ export class LoadGuard {
     return this.poolOf(pool).enter(where, options);
   }
 
-  /** A foreground caller waits for this background load now: it moves to the foreground's queue. */
-  promote(ticket: Ticket): void {
-    if (ticket.home instanceof Pool) ticket.home.promote(ticket);
-  }
-
   private poolOf(name: string): Pool {
     const pool = this.pools.get(name);
     // A policy that names an unknown pool was refused.

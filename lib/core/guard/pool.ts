@@ -82,15 +82,6 @@ export class Pool implements Home {
     return ticket;
   }
 
-  /** A foreground caller waits for this background load now: it moves to the foreground's queue. */
-  promote(ticket: Ticket): void {
-    if (!ticket.background || !this.background.delete(ticket)) return;
-    ticket.background = false;
-    this.drain.joined();
-    this.foreground.add(ticket);
-    this.next();
-  }
-
   /** A queueing load that other loads wait for. */
   get urgent(): Ticket | undefined {
     const [first] = this.nested;
@@ -138,6 +129,7 @@ export class Pool implements Home {
       this.nested.add(ticket);
       this.onNested();
     };
+    ticket.onPromoted = () => this.promote(ticket);
     ticket.onSettled = () => {
       stop();
       this.nested.delete(ticket);
@@ -145,6 +137,14 @@ export class Pool implements Home {
       this.background.delete(ticket);
       if (this.nested.size + this.foreground.size === 0) this.drain.emptied();
     };
+  }
+
+  private promote(ticket: Ticket): void {
+    if (!this.background.delete(ticket)) return;
+    ticket.background = false;
+    this.drain.joined();
+    this.foreground.add(ticket);
+    this.next();
   }
 
   private admits(background: boolean): boolean {

@@ -50,6 +50,11 @@ export class Slot {
     home.held.add(this);
   }
 
+  /** What nested loads borrow. */
+  get whole(): Slot {
+    return this;
+  }
+
   get permit(): Permit | undefined {
     return this.bearer.permit;
   }

@@ -11,6 +11,8 @@ export class Ticket implements Queued {
   onSettled: Cancel = () => undefined;
   /** Set by the pool: a load waits for it, and holds a slot meanwhile. */
   onNested: () => void = () => undefined;
+  /** Set by the pool: it moves to the foreground's queue. */
+  onPromoted: () => void = () => undefined;
 
   constructor(
     readonly home: Home,
@@ -39,6 +41,11 @@ export class Ticket implements Queued {
     }
     this.settle();
     this.outcome.resolve(slot.give(this.bearer));
+  }
+
+  /** A foreground caller waits for this background load now. */
+  promote(): void {
+    if (!this.settled && this.background) this.onPromoted();
   }
 
   reject(error: unknown): void {

@@ -1,17 +1,18 @@
 import { AsyncScope } from '../async-scope.js';
-import type { Awaiting, Slot, Ticket } from '../guard/index.js';
+import type { Awaiting, Queued, Slot } from '../guard/index.js';
 import type { LoadContext } from './load-context.js';
 
 /** What a load can wait for: it becomes a load of its own once it has begun. */
 export interface Awaited {
   /** Its place in the guard's queue, now or before. */
-  readonly ticket: Ticket | undefined;
+  readonly ticket: (Queued & { readonly waiting: boolean }) | undefined;
   readonly link: ChainLink | undefined;
 }
 
 /** One running load, as seen by the cached calls made inside it. */
 export interface ChainLink {
-  readonly keyId: string;
+  /** Whether it loads this key. */
+  loads(keyId: string): boolean;
   readonly context: LoadContext;
   readonly slot: Slot | undefined;
   readonly parent: ChainLink | undefined;
@@ -40,14 +41,14 @@ export class LoadChain {
 
   /** Runs `fn` as the load `link`. */
   run<R>(link: ChainLink, fn: () => R): R {
-    return this.scope.run(link, fn);
+    return this.scope.during(link, fn);
   }
 }
 
 /** Whether `from` runs inside a load of `keyId`. */
 export function isInside(from: ChainLink | undefined, keyId: string): boolean {
   for (let link = from; link !== undefined; link = link.parent) {
-    if (link.keyId === keyId && !link.finished) return true;
+    if (link.loads(keyId) && !link.finished) return true;
   }
   return false;
 }

@@ -98,6 +98,10 @@ export class RunningLoadContext implements LoadContext {
     return this.heldStale()?.value;
   }
 
+  get holdsStale(): boolean {
+    return this.heldStale() !== undefined;
+  }
+
   get wishes(): LoadWishes {
     return { ...this.said };
   }

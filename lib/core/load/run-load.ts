@@ -2,7 +2,7 @@ import { ConfigurationError } from '../errors.js';
 import type { Cancel, Runtime } from '../ports.js';
 import { NOT_MODIFIED, RunningLoadContext, type LoadWishes, type StaleValue } from './load-context.js';
 import type { ChainLink, LoadChain } from './load-chain.js';
-import type { Slot } from '../guard/index.js';
+import type { LoadSlot, SharedLoad } from './load-slot.js';
 import type { Request } from '../request.js';
 
 /** How one run of a loader ended. After `timeout` and `aborted` its own result is dropped. */
@@ -24,7 +24,7 @@ export interface LoadSurroundings {
   readonly chain: LoadChain;
   /** Leaves what belongs to the caller that happens to lead. */
   readonly outside: <R>(run: () => R) => R;
-  readonly slot: Slot | undefined;
+  readonly slot: LoadSlot;
   /** The load around it; undefined starts a new chain. */
   readonly parent: ChainLink | undefined;
   readonly readStale: () => StaleValue | undefined;
@@ -36,29 +36,25 @@ export interface LoadSurroundings {
 
 /** Calls the loader in the async context of this call, and lets go of it at `loadTimeout` or when aborted. */
 export function runLoad(request: Request, around: LoadSurroundings): RunningLoad {
-  const { runtime, chain } = around;
+  const { runtime, chain, slot } = around;
   const { policy, key } = request;
   const controller = new AbortController();
   const context = new RunningLoadContext(key.id, controller.signal, policy.where, around.readStale);
-  const link: ChainLink = {
-    keyId: key.id,
-    context,
-    slot: around.slot,
-    parent: around.parent,
-    waitsFor: new Map(),
-    finished: false,
-  };
+  const load = slot.shared ?? new OwnLoad(request, slot);
+  const link = load.join(context, around.parent);
   around.onBegin(link);
   const started = runtime.clock.now();
+  let over = false;
   let letGo!: (kind: 'timeout' | 'aborted', reason: unknown) => void;
   const result = new Promise<LoadResult>((resolve) => {
     const end = (partial: (took: number) => LoadResult): void => {
       stop();
-      link.finished = true;
+      over = true;
+      load.leave();
       resolve(partial(runtime.clock.now() - started));
     };
     letGo = (kind, reason) => {
-      if (link.finished) return;
+      if (over) return;
       end((took) => ({ kind, took }));
       around.onLetGo();
       controller.abort(reason);
@@ -67,29 +63,45 @@ export function runLoad(request: Request, around: LoadSurroundings): RunningLoad
       letGo('timeout', new DOMException('loadTimeout', 'TimeoutError')),
     );
     around
-      .outside(() => callLoader(request, chain, link, context))
+      // A loader may throw synchronously, return a plain value or a thenable: one await covers all. Inside: a thenable runs
+      // its query only then, and must find its load around it.
+      .outside(() => chain.run(link, async () => await load.load()))
       .then(
         (value) => {
-          if (!link.finished) end((took) => outcomeOf(value, context, took));
+          if (!over) end((took) => outcomeOf(value, context, took));
         },
         (error: unknown) => {
-          if (!link.finished) end((took) => ({ kind: 'error', error, wishes: context.wishes, took }));
+          if (!over) end((took) => ({ kind: 'error', error, wishes: context.wishes, took }));
         },
       );
   });
   return { result, abort: (reason) => letGo('aborted', reason) };
 }
 
-/** A loader may throw synchronously, return a plain value or a thenable: one await covers all. */
-async function callLoader(
-  request: Request,
-  chain: LoadChain,
-  link: ChainLink,
-  context: RunningLoadContext,
-): Promise<unknown> {
-  // The loader's context is typed for its own value; what it is given is the same object.
-  // Awaited inside: a thenable runs its query only then, and must find its load around it.
-  return chain.run(link, async () => await request.load(context as never));
+/** A load that runs by itself. */
+class OwnLoad implements SharedLoad {
+  private link: ChainLink | undefined;
+
+  constructor(
+    private readonly request: Request,
+    private readonly slot: LoadSlot,
+  ) {}
+
+  join(context: RunningLoadContext, parent: ChainLink | undefined): ChainLink {
+    const { id } = this.request.key;
+    const loads = (keyId: string): boolean => keyId === id;
+    const slot = this.slot.whole;
+    return (this.link = { loads, context, slot, parent, waitsFor: new Map(), finished: false });
+  }
+
+  load(): unknown {
+    // The loader's context is typed for its own value; what it is given is the same object.
+    return this.request.load(this.link?.context as never);
+  }
+
+  leave(): void {
+    if (this.link) this.link.finished = true;
+  }
 }
 
 function outcomeOf(value: unknown, context: RunningLoadContext, took: number): LoadResult {

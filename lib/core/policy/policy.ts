@@ -1,6 +1,7 @@
 import type { Class, TypeOption } from '../codec/index.js';
 import type { Duration } from '../duration.js';
 import type { KeyPart } from '../keys/index.js';
+import type { CompressOptions } from './compress-option.js';
 
 /** Turns values into bytes and back, for entries that name it. Another name in an entry is a miss. */
 export interface Serializer {
@@ -60,7 +61,10 @@ export interface Policy<T = unknown, A extends readonly unknown[] = readonly unk
   readonly loadTimeout?: Duration;
   /** Past `stale` but within `staleIfError`, a caller waits this long for the load, then takes its own old value. @default none */
   readonly softTimeout?: Duration;
-  /** The longest a caller waits for another process or for a slot. @default the value of `loadTimeout` */
+  /**
+   * The longest a caller waits for another process or for a slot; past it, it takes its copy of a large value out of turn.
+   * @default the value of `loadTimeout`
+   */
   readonly waitTimeout?: Duration;
   /** After `waitTimeout` with nothing stale: reject, or load once per process and key, not stored. @default 'error' */
   readonly onWaitTimeout?: 'error' | 'load';
@@ -92,6 +96,16 @@ export interface Policy<T = unknown, A extends readonly unknown[] = readonly unk
   readonly serializer?: Serializer;
   /** `true`: all callers share one deep-frozen value instead of owning a copy each. @default false */
   readonly shared?: boolean;
+  /**
+   * Large values lie compressed in the store; who reads them needs no option. `true`: with the defaults of `CompressOptions`.
+   * @default false
+   */
+  readonly compress?: boolean | CompressOptions;
+  /**
+   * Whether this process keeps a copy of the fresh entry, and the longest it believes one; the module's `l1` bounds them all.
+   * `true`: for as long as that says. @default whether the module has `l1`
+   */
+  readonly l1?: boolean | { readonly ttl: Duration };
   /** The pool of the load guard that its loads belong to, one of `loads.pools`. @default 'default', the one of `loads` itself */
   readonly pool?: string;
   /** A key part of this entry instead of the module's `vary`; `false` opts out. @default the module's */

@@ -4,6 +4,7 @@ import { ConfigurationError } from '../errors.js';
 import { DEFAULT_POOL } from '../guard/index.js';
 import { show } from '../show.js';
 import { checkers, type Check } from './checks.js';
+import { resolveCompress } from './compress-option.js';
 import { tagIds } from '../tags.js';
 import { matcherOf } from './error-matcher.js';
 import type { Policy } from './policy.js';
@@ -16,9 +17,6 @@ export type AnyPolicy = Omit<Policy<never, never>, 'fallback'> & {
 
 const YEAR = 365 * 24 * 3_600_000;
 const DEFAULT_NEGATIVE_TTL = 10_000;
-
-/** Options whose capability is not part of this version. A falsy value asks for nothing and passes. */
-const NOT_YET: readonly string[] = ['compress', 'l1'];
 
 /**
  * Validates `policy` over `defaults` and fills in what is missing.
@@ -77,6 +75,8 @@ export function resolvePolicy(
     errors: check.classes('errors'),
     serializer: check.serializer('serializer'),
     shared: check.flag('shared'),
+    compress: resolveCompress(given['compress'], where),
+    l1: resolveL1(given['l1'], where),
     pool: check.text('pool', DEFAULT_POOL),
     vary: given['vary'],
   };
@@ -115,6 +115,8 @@ const KNOWN = new Set([
     'errors',
     'serializer',
     'shared',
+    'compress',
+    'l1',
     'pool',
     'vary',
   ],
@@ -145,12 +147,6 @@ function merge(
 
 function checkName(name: string, value: unknown, where: string, alsoKnown: readonly string[]): void {
   if (KNOWN.has(name)) return;
-  if (NOT_YET.includes(name)) {
-    if (value === false) return;
-    throw new ConfigurationError(
-      `${where}: ${name} is not supported in this version, received ${show(value)}. Remove it.`,
-    );
-  }
   throw new ConfigurationError(
     `${where}: unknown option ${show(name)} (${show(value)}). Known: ${[...alsoKnown, ...KNOWN].join(', ')}.`,
   );
@@ -202,6 +198,18 @@ function resolveEarlyRefresh(early: unknown, where: string): ResolvedPolicy['ear
   }
   throw new ConfigurationError(
     `${where}: earlyRefresh is a number >= 0 (XFetch's beta; 0 is off) or { window: '10s' }, received ${show(early)}.`,
+  );
+}
+
+function resolveL1(l1: unknown, where: string): ResolvedPolicy['l1'] {
+  if (l1 === undefined) return undefined;
+  if (typeof l1 === 'boolean') return l1 ? Infinity : 0;
+  if (typeof l1 === 'object' && l1 !== null && 'ttl' in l1) {
+    const ttl = milliseconds(l1.ttl);
+    if (ttl !== undefined && ttl > 0) return ttl;
+  }
+  throw new ConfigurationError(
+    `${where}: l1 is true, false or { ttl: '5s' } with a duration above 0, received ${show(l1)}.`,
   );
 }
 

@@ -1,5 +1,6 @@
 import type { TypeMap } from '../codec/index.js';
 import type { Class } from '../codec/index.js';
+import type { ResolvedCompression } from './compress-option.js';
 import type { Serializer } from './policy.js';
 
 /** A policy with every default filled in, every duration in milliseconds and every matcher a function. */
@@ -37,6 +38,10 @@ export interface ResolvedPolicy {
   readonly errors: readonly Class[];
   readonly serializer: Serializer | undefined;
   readonly shared: boolean;
+  /** Undefined: stored as they are. */
+  readonly compress: ResolvedCompression | undefined;
+  /** The longest a copy in this process is believed, ms; 0: none is kept. Undefined: as the cache says. */
+  readonly l1: number | undefined;
   /** Whether it is the name of a pool is for the cache to say. */
   readonly pool: string;
   readonly vary: unknown;

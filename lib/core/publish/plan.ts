@@ -11,6 +11,7 @@ import {
   type ErrorTransport,
   type Life,
   type Payload,
+  type PayloadAtRest,
   type StoredEntry,
 } from '../entry/index.js';
 import { encodeValue } from '../codec/index.js';
@@ -46,6 +47,8 @@ export type Plan = PlannedValue | PlannedError;
 export interface Draft {
   readonly kind: EntryKind;
   readonly payload: EncodedPayload;
+  /** The payload's bytes as they are to be stored. Undefined: as they are. */
+  readonly atRest?: PayloadAtRest;
   readonly life: Life;
   /** This entry stays as it is and gets a new life (`notModified`). */
   readonly kept: StoredEntry | undefined;

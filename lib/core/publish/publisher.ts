@@ -1,12 +1,14 @@
 import type { Baseline, Baselines } from '../coherence/index.js';
-import { encodeHeader, type EntryTag } from '../entry/index.js';
+import { encodeHeader, type EntryHeader, type EntryTag, type Packing } from '../entry/index.js';
 import type { Counters, EventBus } from '../events/index.js';
 import type { StoreGate } from '../gate/index.js';
-import type { EntryKey } from '../keys/index.js';
+import { placeOf, type EntryKey } from '../keys/index.js';
 import type { Lease } from '../load/index.js';
+import type { NearCache } from '../near/index.js';
 import type { Request } from '../request.js';
 import type { CommitReply } from '../store.js';
 import type { Variants } from '../variants.js';
+import { packedDraft } from './packed.js';
 import type { Draft } from './plan.js';
 
 /**
@@ -32,7 +34,7 @@ export interface Ground {
 interface Writing {
   readonly lease: Lease;
   readonly draft: Draft;
-  readonly head: Buffer;
+  readonly made: Making;
   readonly hardMs: number;
   readonly rejectedId: string;
 }
@@ -53,6 +55,8 @@ export class Publisher {
     private readonly variants: Variants,
     private readonly events: EventBus,
     private readonly counters: Counters,
+    private readonly copies: NearCache | undefined,
+    private readonly packing: Packing,
   ) {}
 
   /**
@@ -74,9 +78,8 @@ export class Publisher {
       const tags = 'then' in found ? await found : found;
       if (tags === undefined) return await this.revoke(request, lease);
       const made = { id: lease.token, loaded, epoch: baseline.epoch, tags };
-      const head = this.head(request.key, draft, made);
       const [written, looked] = await Promise.allSettled([
-        this.write(request.key, { lease, draft, head, hardMs, rejectedId }),
+        this.write(request, { lease, draft, made, hardMs, rejectedId }),
         this.baselines.holds(request, baseline, hardMs),
       ]);
       // Either of them is enough to know.
@@ -106,8 +109,7 @@ export class Publisher {
         this.tell(request, 'skipped');
         return;
       }
-      const head = this.head(key, draft, { id, loaded, epoch: baseline.epoch, tags });
-      const bytes = Buffer.concat([head, draft.payload.bytes]);
+      const bytes = this.bytes(key, draft, { id, loaded, epoch: baseline.epoch, tags });
       await this.gate.write('write', key, () => this.gate.store.write(key, bytes, hardMs));
       this.tell(request, 'stored');
     } catch {
@@ -115,18 +117,30 @@ export class Publisher {
     }
   }
 
-  /** The bytes before the payload. */
-  head(key: EntryKey, draft: Draft, { id, loaded, epoch, tags }: Making): Buffer {
+  /** The entry as it is to be stored. */
+  bytes(key: EntryKey, draft: Draft, made: Making): Buffer {
+    const { compression, bytes } = draft.atRest ?? { bytes: draft.payload.bytes };
+    return Buffer.concat([this.head(key, draft, made, { compression, size: bytes.length }), bytes]);
+  }
+
+  /** The bytes before a payload that lies in the store like this. */
+  private head(
+    key: EntryKey,
+    draft: Draft,
+    { id, loaded, epoch, tags }: Making,
+    { compression, size }: Pick<EntryHeader, 'compression' | 'size'>,
+  ): Buffer {
     const { kind, payload, life, sourceVersion } = draft;
     const bornAt = bornOf(draft, loaded.end);
     return encodeHeader({
       kind,
+      compression,
       codec: payload.codec,
       softAt: bornAt + life.ttl,
       loadStart: loaded.start,
       sourceVersion,
       id,
-      size: payload.bytes.length,
+      size,
       cost: loaded.took,
       bornAt,
       ttl: life.ttl,
@@ -140,6 +154,8 @@ export class Publisher {
 
   tell<R extends 'stored' | 'fenced' | 'skipped'>(request: Pick<Request, 'key' | 'name'>, result: R): R {
     this.counters.publishes[result] += 1;
+    // The next read makes a copy of it.
+    if (result === 'stored') this.copies?.drop(placeOf(request.key));
     if (this.events.active) {
       this.events.emit({
         type: 'publish',
@@ -170,18 +186,23 @@ export class Publisher {
   }
 
   private async write(
-    key: EntryKey,
-    { lease, draft, head, hardMs, rejectedId }: Writing,
+    { key, policy }: Request,
+    { lease, draft, made, hardMs, rejectedId }: Writing,
   ): Promise<CommitReply> {
     const { gate } = this;
     const { token } = lease;
-    const { kept, payload } = draft;
-    if (kept && head.length === kept.headLength) {
+    const { kept } = draft;
+    let entry = draft;
+    if (kept) {
+      const head = this.head(key, draft, made, kept.header);
       const touch = { token, entryId: kept.header.id, head, hardMs };
-      const touched = await gate.write('touch', key, () => gate.store.touch(key, touch));
+      const fits = head.length === kept.headLength;
+      const touched = fits ? await gate.write('touch', key, () => gate.store.touch(key, touch)) : 'gone';
       if (touched !== 'gone') return touched;
+      // Only its plain bytes are at hand.
+      entry = (await packedDraft(draft, policy, this.packing, packWithin(lease))) ?? draft;
     }
-    const commit = { token, bytes: Buffer.concat([head, payload.bytes]), hardMs, rejectedId };
+    const commit = { token, bytes: this.bytes(key, entry, made), hardMs, rejectedId };
     return gate.write('commit', key, () => gate.store.commit(key, commit));
   }
 
@@ -219,6 +240,11 @@ function isAnswered<T>(result: PromiseSettledResult<T>, answer: T): boolean {
 
 function bornOf({ asOf }: Draft, end: number): number {
   return Math.min(asOf ?? end, end);
+}
+
+/** For how long a payload may be compressed, ms: a lease that was renewed in time then has a third of its length left. */
+export function packWithin({ leaseMs }: Pick<Lease, 'leaseMs'>): number {
+  return leaseMs / 3;
 }
 
 /** How long the store is to keep it, ms, from the load's end. */

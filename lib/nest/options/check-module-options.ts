@@ -11,6 +11,7 @@ const CACHE_OPTIONS = [
   'redisTimeout',
   'redisWriteTimeout',
   'coherence',
+  'l1',
   'vary',
   'bypass',
   'enabled',
@@ -19,7 +20,7 @@ const CACHE_OPTIONS = [
 
 const KNOWN: ReadonlySet<string> = new Set(['redis', 'namespace', 'requireRedis', ...CACHE_OPTIONS]);
 /** Options whose capability is not part of this version. A falsy value asks for nothing and passes. */
-const NOT_YET: ReadonlySet<string> = new Set(['l1']);
+const NOT_YET: ReadonlySet<string> = new Set();
 /** What Nest must know before a factory runs. */
 const OUTER: ReadonlySet<string> = new Set(['name', 'isGlobal', 'imports', 'inject', 'extraProviders']);
 

@@ -13,5 +13,5 @@ export interface Passage {
 
 /** The handler as if it were not marked, and no wrapper on it: the interceptor has decided. */
 export function pass(scope: RouteScope, { context, next, aside }: Passage): Observable<unknown> {
-  return scope.run({ request: context.getArgs(), aside }, () => next.handle());
+  return scope.pass({ request: context.getArgs(), aside }, () => next.handle());
 }

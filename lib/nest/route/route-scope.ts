@@ -22,8 +22,14 @@ export class RouteScope {
   /** What responses ask for the shadow that stands in for them. */
   readonly storage: ScopeReader = { getStore: () => this.scope.current() };
 
-  run<R>(run: RouteRun, handle: () => R): R {
+  /** @param handle hands on what Nest is to subscribe to, later */
+  pass<R>(run: RouteRun, handle: () => R): R {
     return this.scope.run(run, handle);
+  }
+
+  /** Until the handler has answered. */
+  run<R>(run: RouteRun, handle: () => Promise<R>): Promise<R> {
+    return this.scope.during(run, handle);
   }
 
   /** Whether an interceptor further out has seen to this request already: it can be bound twice. */

@@ -24,7 +24,7 @@ ${NOW}
 ${leaseAt('KEYS[2]')}
 ${END_LEASE('KEYS[2]', '0')}
 ${EXPIRE_ENTRY}
-if contended then redis.pcall('PUBLISH', ARGV[1], ARGV[2]) end
+redis.pcall('PUBLISH', ARGV[1], ARGV[2])
 return {expired, now}
 `,
 };

@@ -14,7 +14,7 @@ ${NOW}
 ${leaseAt('KEYS[2]')}
 ${END_LEASE('KEYS[2]', 'tonumber(ARGV[1])')}
 local dropped = redis.call('UNLINK', KEYS[1])
-if contended then redis.pcall('PUBLISH', ARGV[2], ARGV[3]) end
+redis.pcall('PUBLISH', ARGV[2], ARGV[3])
 return {dropped, now}
 `,
 };

@@ -1,5 +1,5 @@
 import type { Script } from './script.js';
-import { CONTENDED, HELD_UNTIL, ID, leaseAt, NOW } from './snippets.js';
+import { HELD_UNTIL, ID, leaseAt, NOW } from './snippets.js';
 
 /**
  * An explicit set: the staged entry replaces what is there, a running load loses its lease, a hold-off stays. A command
@@ -25,11 +25,10 @@ end
 if redis.call('EXISTS', KEYS[3]) == 0 then return {3, now} end
 ${leaseAt('KEYS[2]')}
 ${HELD_UNTIL}
-${CONTENDED}
 if heldUntil == 0 then redis.call('DEL', KEYS[2]) end
 redis.call('RENAME', KEYS[3], KEYS[1])
 redis.call('PEXPIRE', KEYS[1], ARGV[2])
-if contended then redis.pcall('PUBLISH', ARGV[4], ARGV[5]) end
+redis.pcall('PUBLISH', ARGV[4], ARGV[5])
 return {1, now}
 `,
 };

@@ -1,10 +1,12 @@
 import { callContract } from './call.contract.js';
 import { changeContract } from './change.contract.js';
 import { clearContract } from './clear.contract.js';
+import { compressContract } from './compress.contract.js';
 import { deferContract } from './defer.contract.js';
 import { guardContract } from './guard.contract.js';
 import { hostileContract } from './hostile.contract.js';
 import type { Lab } from './lab.js';
+import { manyContract } from './many.contract.js';
 import { policyContract } from './policy.contract.js';
 import { singleFlightContract } from './single-flight.contract.js';
 import { softContract } from './soft.contract.js';
@@ -35,5 +37,7 @@ export function cacheContract(name: string, openLab: () => Promise<Lab>): void {
     versionsContract(() => subject);
     deferContract(() => subject);
     guardContract(() => subject);
+    manyContract(() => subject);
+    compressContract(() => subject);
   });
 }

@@ -1,10 +1,11 @@
+import { splitManyPolicy, type AnyManyPolicy, type LoadManyContext } from '../../../lib/core/batch/index.js';
 import type { CacheOptions } from '../../../lib/core/cache-options.js';
 import type { Answer } from '../../../lib/core/call/index.js';
 import type { EntryInfo } from '../../../lib/core/entries.js';
 import type { StampedeCacheEvent } from '../../../lib/core/events/index.js';
 import type { LoadContext } from '../../../lib/core/load/index.js';
 import type { AnyPolicy, CallOptions } from '../../../lib/core/policy/index.js';
-import { variantOf } from '../../../lib/core/keys/index.js';
+import { variantOf, type EntryKey } from '../../../lib/core/keys/index.js';
 import type { Request } from '../../../lib/core/request.js';
 import { StampedeCache } from '../../../lib/core/stampede-cache.js';
 import type { Runtime } from '../../../lib/core/ports.js';
@@ -54,6 +55,29 @@ export class Process {
 
   async entry(key: string, load: Load, policy: AnyPolicy = {}, call?: CallOptions): Promise<Answer> {
     return this.cache.answer(this.request(key, load, policy, call));
+  }
+
+  /** As the service has it: of keys without a name. */
+  many<T = unknown>(
+    ids: readonly unknown[],
+    load: (missing: never[], ctx: LoadManyContext) => unknown,
+    policy: Partial<AnyManyPolicy> = {},
+    call?: CallOptions,
+  ): Promise<Map<unknown, T>> {
+    const { requests } = this.cache;
+    const where = 'Shop.findMany';
+    const defaults = { key: (id: never) => id, ttl: 60_000, jitter: 0, earlyRefresh: 0 };
+    const { keyOf, maxBatch, policy: own } = splitManyPolicy({ ...defaults, ...policy }, where);
+    const keyOfId = (id: unknown): EntryKey => requests.keyOf({ name: '' }, undefined, keyOf(id), where);
+    return this.cache.answerMany({
+      where,
+      ids: [...new Set(ids)],
+      policy: requests.policy(own, where),
+      call: requests.call(call),
+      maxBatch,
+      load: load as never,
+      entryOf: (id) => ({ key: keyOfId(id), args: [keyOf(id)] }),
+    }) as Promise<Map<unknown, T>>;
   }
 
   async peek(key: string, policy: AnyPolicy = {}): Promise<Answer | undefined> {

@@ -16,10 +16,10 @@ const KNOWINGLY_OLD: ReadonlySet<string> = new Set(['stale', 'fallback']);
  * after `expire` such a value is returned as a stale one only; a call that wants a fresh load gets one.
  */
 export function checkCoherence(history: History, ruling: Ruling): void {
-  const { maxLag } = history.limits;
-  const all = barriersOf(history, (change) => dropping(change, maxLag));
+  const { maxLag, keyLag } = history.limits;
+  const all = barriersOf(history, (change) => dropping(change, maxLag, keyLag));
   const here = new Map([...history.lives.keys()].map((process) => [process, ownBarriers(history, process)]));
-  const expired = barriersOf(history, (change) => softening(change, maxLag));
+  const expired = barriersOf(history, (change) => softening(change, maxLag, keyLag));
   for (const call of history.calls.values()) {
     if (!call.value) continue;
     const source = sourceOf(history, call.value.load);
@@ -37,8 +37,8 @@ export function checkCoherence(history: History, ruling: Ruling): void {
   }
 }
 
-function dropping(change: Change, maxLag: number): { grace: number } | undefined {
-  if (isOfKey(change)) return { grace: 0 };
+function dropping(change: Change, maxLag: number, keyLag: number): { grace: number } | undefined {
+  if (isOfKey(change)) return { grace: keyLag };
   return isOfTag(change) || change.kind === 'clear' ? { grace: maxLag } : undefined;
 }
 
@@ -49,8 +49,8 @@ function ownBarriers(history: History, process: string): Lookup {
   );
 }
 
-function softening(change: Change, maxLag: number): { grace: number } | undefined {
-  if (change.kind === 'expire') return { grace: CLOCK_ERROR };
+function softening(change: Change, maxLag: number, keyLag: number): { grace: number } | undefined {
+  if (change.kind === 'expire') return { grace: keyLag + CLOCK_ERROR };
   return change.kind === 'expireTags' ? { grace: maxLag + CLOCK_ERROR } : undefined;
 }
 

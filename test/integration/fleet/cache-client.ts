@@ -1,3 +1,4 @@
+import { splitManyPolicy } from '../../../lib/core/batch/index.js';
 import type { CacheOptions } from '../../../lib/core/cache-options.js';
 import type { Answer } from '../../../lib/core/call/index.js';
 import type { EntryInfo } from '../../../lib/core/entries.js';
@@ -59,6 +60,29 @@ export class CacheClient {
 
   entry(key: string, load: Loader, policy: AnyPolicy, call?: CallOptions): Promise<Answer> {
     return this.cache.answer(this.request(key, load, policy, call));
+  }
+
+  /** Of the same entries. */
+  many<T>(
+    keys: readonly string[],
+    load: (missing: string[]) => Promise<Map<string, T>>,
+    policy: AnyPolicy,
+  ): Promise<Map<string, T>> {
+    const { requests } = this.cache;
+    const where = NAME;
+    const { maxBatch, policy: own } = splitManyPolicy({ ...policy, key: (key: never) => key }, where);
+    return this.cache.answerMany({
+      where,
+      ids: keys,
+      policy: requests.policy(own, where),
+      call: requests.call(undefined),
+      maxBatch,
+      load: load as never,
+      entryOf: (id) => {
+        const key = requests.keyOf({ name: where }, undefined, id as string, where);
+        return { key, args: [id] };
+      },
+    }) as Promise<Map<string, T>>;
   }
 
   async set(key: string, value: unknown, policy: AnyPolicy): Promise<void> {

@@ -98,6 +98,32 @@ export async function burst(order: Order, callers: number): Promise<Reply[]> {
   return replies;
 }
 
+/** What a call for many keys came to. */
+export interface ManyReply {
+  /** Which load of its key each value is of. */
+  readonly serials: readonly (readonly [key: string, serial: number])[];
+  /** How many keys each call of the loader was for. */
+  readonly batches: readonly number[];
+}
+
+/** Asks for many keys in one call, whose loads take `ms`. */
+export async function many(keys: readonly string[], ms: number, policy: AnyPolicy): Promise<ManyReply> {
+  const { client, source } = here();
+  const batches: number[] = [];
+  const load = async (missing: string[]): Promise<Map<string, number>> => {
+    batches.push(missing.length);
+    const begun = await Promise.all(
+      missing.map(async (key) => [key, (await source.begin(key)).serial] as const),
+    );
+    await delay(ms);
+    for (const [key, serial] of begun) source.end(key, serial);
+    return new Map(begun);
+  };
+  const found = await client.many(keys, load, policy);
+  await source.settled();
+  return { serials: [...found], batches };
+}
+
 /** Calls one after another, `think` ms apart, from so many callers, for `ms`. */
 export async function loop(
   order: Order,

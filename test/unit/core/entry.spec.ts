@@ -5,6 +5,7 @@ import {
   drawLife,
   encodeHeader,
   freshness,
+  isReadable,
   parseEntry,
   parseHeader,
   rejectedIdOf,
@@ -59,6 +60,40 @@ describe('the wire format, version 2', () => {
     expect(parseHeader(encodeHeader(full))?.header).toEqual(full);
   });
 
+  it.each([
+    ['brotli', 'b'],
+    ['gzip', 'g'],
+    ['deflate', 'd'],
+    ['zstd', 'z'],
+  ] as const)('says at byte 2 that the payload is compressed by %s', (compression, letter) => {
+    const written = { ...header, compression };
+    expect(encodeHeader(written).toString('latin1', 0, 4)).toBe(`2v${letter}j`);
+    expect(parseHeader(encodeHeader(written))?.header).toEqual(written);
+  });
+
+  it('takes any other compression for no entry', () => {
+    const known = Array.from({ length: 256 }, (_, byte) => {
+      const bytes = encodeHeader(header);
+      bytes[2] = byte;
+      return parseHeader(bytes) === undefined ? '' : String.fromCharCode(byte);
+    });
+    expect(known.join('')).toBe('-bdgz');
+  });
+
+  it('hands a compressed payload out as it lies there', () => {
+    const key = { id: 'k', variant: '', digest: header.digest };
+    const packed = { ...header, compression: 'gzip', size: 3 } as const;
+    const entry = parseEntry(Buffer.concat([encodeHeader(packed), Buffer.from('abc')]), key);
+
+    expect(entry && isReadable(entry)).toBe(false);
+    expect(entry?.payload).toEqual({
+      compression: 'gzip',
+      codec: 'j',
+      bytes: Buffer.from('abc'),
+      serializer: undefined,
+    });
+  });
+
   it('takes an entry of version 1 for none', () => {
     const old =
       '1v-j17640000600001764000000000' + '0000000000000000' + ID + '025' + '120,60000,360000,AbCdEf12{}';
@@ -94,6 +129,13 @@ describe('the wire format, version 2', () => {
       minLength: 8,
       maxLength: 8,
     }),
+    compression: fc.constantFrom(
+      undefined,
+      'brotli' as const,
+      'gzip' as const,
+      'deflate' as const,
+      'zstd' as const,
+    ),
   });
   const codecs = fc.oneof(
     fc.constantFrom({ codec: 'j' as const }, { codec: 't' as const }),
@@ -124,6 +166,7 @@ describe('the wire format, version 2', () => {
   it('takes a cut entry for none, and a changed one for none or for one with other fields', () => {
     const sized = { ...header, size: 2 };
     const full = Buffer.concat([encodeHeader(sized), Buffer.from('{}')]);
+    const genuine = parseHeader(full)?.header;
     const harmless = fc.property(
       fc.nat({ max: encodeHeader(header).length - 1 }),
       fc.nat({ max: 255 }),
@@ -132,7 +175,7 @@ describe('the wire format, version 2', () => {
         const changed = Buffer.from(full);
         changed[at] = byte;
         const parsed = parseHeader(changed);
-        expect(byte !== full[at] && isDeepStrictEqual(parsed?.header, sized)).toBe(false);
+        expect(byte !== full[at] && isDeepStrictEqual(parsed?.header, genuine)).toBe(false);
       },
     );
     fc.assert(harmless);

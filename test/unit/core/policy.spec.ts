@@ -1,3 +1,4 @@
+import * as zlib from 'node:zlib';
 import { ConfigurationError, StampedeCacheError } from '../../../lib/core/errors.js';
 import { parseDuration } from '../../../lib/core/duration.js';
 import { resolveCacheOptions } from '../../../lib/core/cache-options.js';
@@ -132,9 +133,57 @@ describe('a policy', () => {
     expect(message).toContain(option);
   });
 
-  it.each(['compress', 'l1'])('refuses %s: not in this version', (option) => {
-    expect(refusal(() => resolve({ ttl: 1, [option]: ['x'] })).message).toContain(
-      `${option} is not supported`,
+  it.each([
+    [undefined, undefined],
+    [false, undefined],
+    [true, { threshold: 16_384, algorithm: 'brotli' }],
+    [{}, { threshold: 16_384, algorithm: 'brotli' }],
+    [{ threshold: 0 }, { threshold: 0, algorithm: 'brotli' }],
+    [{ threshold: '1.5kb' }, { threshold: 1_536, algorithm: 'brotli' }],
+    [
+      { threshold: '2mb', algorithm: 'gzip' },
+      { threshold: 2_097_152, algorithm: 'gzip' },
+    ],
+  ])('takes compress: %j', (compress, expected) => {
+    expect(resolve({ ttl: '1m', compress }).compress).toEqual(expected);
+  });
+
+  it('takes compress as a whole from where it stands', () => {
+    const defaults = { ttl: '1m', compress: { algorithm: 'gzip', threshold: 5 } } as const;
+    expect(resolvePolicy({}, defaults, 'Shop.find').compress).toEqual({ threshold: 5, algorithm: 'gzip' });
+    expect(resolvePolicy({ compress: false }, defaults, 'Shop.find').compress).toBeUndefined();
+    expect(resolvePolicy({ compress: true }, defaults, 'Shop.find').compress?.algorithm).toBe('brotli');
+  });
+
+  it.each([
+    ['gzip', "compress is true, false or an object such as { threshold: '64kb' }, received 'gzip'"],
+    [1, 'received 1'],
+    [null, 'received null'],
+    [['gzip'], "received [ 'gzip' ]"],
+    [{ level: 9 }, 'compress.level is unknown (9); known: threshold, algorithm'],
+    [{ threshold: -1 }, 'compress.threshold is a whole number of bytes >= 0'],
+    [{ threshold: 1.5 }, 'received 1.5'],
+    [{ threshold: NaN }, 'received NaN'],
+    [{ threshold: '64 kb' }, "received '64 kb'"],
+    [{ threshold: '64k' }, "such as '64kb', received '64k'"],
+    [{ threshold: '1s' }, "received '1s'"],
+    [{ algorithm: 'lz4' }, "compress.algorithm is one of 'brotli', 'gzip', 'deflate'"],
+    [{ algorithm: true }, 'received true'],
+  ])('refuses compress: %j', (compress, words) => {
+    const { message, name } = refusal(() => resolve({ ttl: '1m', compress }));
+
+    expect(name).toBe('ConfigurationError');
+    expect(message).toContain('Shop.find: compress');
+    expect(message).toContain(words);
+  });
+
+  it('takes zstd where this Node.js has it, and names the version where it has not', () => {
+    const take = (): string | undefined =>
+      resolve({ ttl: 1, compress: { algorithm: 'zstd' } }).compress?.algorithm;
+    const words = `Shop.find: compress.algorithm 'zstd' is not part of Node.js ${process.version}; there are 'brotli', 'gzip', 'deflate'.`;
+
+    expect('zstdCompress' in zlib ? take() : refusal(take).message).toBe(
+      'zstdCompress' in zlib ? 'zstd' : words,
     );
   });
 

@@ -3,19 +3,15 @@
  * adapter and Redis in the environment, gets the port, and may ask how many handlers have run.
  */
 import 'reflect-metadata';
-import { createRequire } from 'node:module';
-import { pathToFileURL } from 'node:url';
 import { CacheInterceptor, CacheModule } from '@nestjs/cache-manager';
 import { Controller, Get, Module, Param, Res, UseInterceptors } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { createKeyv } from '@keyv/redis';
-import { Redis } from 'ioredis';
+import { importOurs, Redis } from '../root.mjs';
 import { bodyOf, rawKey, SIZES } from './bodies.mjs';
 
-// By its name, over its `exports`: as an application gets it.
-const ours = createRequire(new URL('../../package.json', import.meta.url)).resolve('nestjs-stampede-cache');
-const { CachedRoute, StampedeCacheInterceptor, StampedeCacheModule } = await import(pathToFileURL(ours).href);
+const { CachedRoute, StampedeCacheInterceptor, StampedeCacheModule } = await importOurs();
 
 const { ADAPTER: adapter, REDIS_URL: redis } = process.env;
 const TTL = 3_600_000;

@@ -5,15 +5,14 @@
  *
  *   npm run bench:http -- [--rounds=5] [--seconds=2] [--connections=20] [--only=express]
  */
-import { fork, spawn } from 'node:child_process';
+import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import autocannon from 'autocannon';
-import { Redis } from 'ioredis';
-import { ensureDist } from '../../scripts/ensure-dist.mjs';
-import { findRedisServer } from '../../scripts/redis-server.mjs';
+import { ensureDist } from '../../../scripts/ensure-dist.mjs';
+import { RedisServer } from '../fleet/redis.mjs';
+import { Redis } from '../root.mjs';
 import { bodyOf, rawKey, SIZES } from './bodies.mjs';
 import { table } from './table.mjs';
 
@@ -38,18 +37,6 @@ const CASES = {
   'official keys': (size, id) => `/official/${size}/${id}`,
 };
 const isOfMany = (name) => CASES[name].length > 1;
-
-async function startRedis() {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address();
-  probe.close();
-  await once(probe, 'close');
-  const { bin, env } = findRedisServer();
-  const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'];
-  const server = spawn(bin, args, { stdio: 'ignore', env: { ...process.env, ...env } });
-  return { server, url: `redis://127.0.0.1:${port}` };
-}
 
 async function startSite(adapter, redis) {
   const env = { ...process.env, NODE_ENV: 'production', ADAPTER: adapter, REDIS_URL: redis };
@@ -116,22 +103,22 @@ async function measure(sites) {
 }
 
 ensureDist();
-const { server, url } = await startRedis();
+const server = await RedisServer.start();
 const sites = [];
 try {
-  const client = new Redis(url);
+  const client = new Redis(server.url);
   for (const size of SIZES) {
     for (let id = 0; id < KEYS; id++) {
       await client.set(rawKey(size, id), JSON.stringify(bodyOf(size, String(id))));
     }
   }
   const adapters = ['express', 'fastify'].filter((each) => values.only === undefined || values.only === each);
-  for (const adapter of adapters) sites.push(await startSite(adapter, url));
+  for (const adapter of adapters) sites.push(await startSite(adapter, server.url));
   for (const site of sites) await fill(site);
   const lines = await measure(sites);
   console.log(table(lines));
   client.disconnect();
 } finally {
   for (const { child } of sites) child.kill();
-  server.kill();
+  await server.stop();
 }

@@ -1,0 +1,53 @@
+import type { StoredEntry } from '../entry/index.js';
+import { tell, type Engine, type Refresher } from '../flight/index.js';
+import type { Request } from '../request.js';
+import { isEarlyDue, isLarge, readEntry, type Answer, type Reading } from './answers.js';
+
+/** Ends a call with what a hit brought. @throws the error, where it is a stored one */
+export function serve(engine: Engine, request: Request, hit: Reading): Answer {
+  if ('error' in hit) {
+    engine.counters.outcomes.negative += 1;
+    tell(engine, request, 'hit', { outcome: 'negative', age: 0, staleFor: 0 });
+    throw hit.error;
+  }
+  if (engine.events.active) {
+    const { outcome, age, staleFor } = hit.answer;
+    tell(engine, request, 'hit', { outcome, age, staleFor });
+  }
+  return hit.answer;
+}
+
+/** What was read of an entry, as a hit: one that is stale, or will be soon, is refreshed in the background. */
+export function refreshed(
+  engine: Engine,
+  refresher: Refresher,
+  request: Request,
+  entry: StoredEntry,
+  reading: Reading,
+  now?: number,
+): Reading {
+  const isStale = 'answer' in reading && reading.answer.outcome === 'stale';
+  if (isStale) refresher.trigger(request, entry, 'stale');
+  else if (isEarlyDue(engine, entry, request, now) && refresher.trigger(request, entry, 'early'))
+    return 'answer' in reading ? { answer: { ...reading.answer, outcome: 'early' } } : reading;
+  return reading;
+}
+
+/**
+ * The answer of a fresh copy in this process, at once: no promise, no call. Undefined: a call has to find out.
+ * @throws a stored error
+ */
+export function serveNear(engine: Engine, refresher: Refresher, request: Request): Answer | undefined {
+  const { call, policy } = request;
+  if (call.fresh || call.signal !== undefined || policy.mayExist !== undefined) return undefined;
+  const entry = engine.reads.near(request);
+  if (entry === undefined || isLarge(entry.payload, request) || engine.chain.current()) return undefined;
+  const now = engine.gate.store.now();
+  const reading = readEntry(engine, entry, request, 'fresh', now);
+  if (reading === undefined) {
+    // Of no use to this caller's policy: the store may have another one by now.
+    engine.reads.forget(request.key);
+    return undefined;
+  }
+  return serve(engine, request, refreshed(engine, refresher, request, entry, reading, now));
+}

@@ -1,0 +1,142 @@
+import { LRUCache } from 'lru-cache';
+import { EncodedPayload, type StoredEntry } from '../entry/index.js';
+import type { Clock } from '../ports.js';
+import type { Signal, Store } from '../store.js';
+import type { NearLimits } from './near-options.js';
+
+/** What a copy takes beside its bytes: the parsed head, its place, the list's own links. */
+const KEEPING = 500;
+/** Of longer ones the text costs little beside parsing it, and much memory. */
+const TEXT = 16 * 1024;
+
+interface Copy {
+  readonly entry: StoredEntry;
+  /** Monotonic time until which it is fresh and believed. */
+  readonly until: number;
+}
+
+/** A read under way. What it brings becomes a copy only if nothing was heard about the key meanwhile. */
+export interface Fill {
+  isDead: boolean;
+}
+
+const NO_FILL: Fill = { isDead: true };
+
+/**
+ * Copies of fresh entries in this process, by what tells entries apart. They are believed while the store proves, less than
+ * `maxLag` ago, that every change was told here; a change of a key drops its copy and kills the reads under way, a gap drops
+ * all. What a process publishes itself becomes a copy by the next read only.
+ */
+export class NearCache {
+  private readonly copies: LRUCache<string, Copy>;
+  private readonly filling = new Map<string, Set<Fill>>();
+  private readonly counters = { hits: 0, flushes: 0 };
+
+  constructor(
+    private readonly store: Pick<Store, 'now' | 'toldUntil'>,
+    private readonly clock: Clock,
+    private readonly maxLag: number,
+    private readonly limits: NearLimits,
+    /** Whether entries whose policy does not say have copies. */
+    private readonly isDefault: boolean,
+  ) {
+    this.copies = new LRUCache<string, Copy>({
+      max: limits.maxEntries,
+      maxSize: limits.maxBytes,
+      sizeCalculation: ({ entry }, place) =>
+        entry.headLength + 2 * entry.payload.bytes.length + 2 * place.length + KEEPING,
+    });
+  }
+
+  get stats(): {
+    readonly entries: number;
+    readonly bytes: number;
+    readonly hits: number;
+    readonly flushes: number;
+  } {
+    return { entries: this.copies.size, bytes: this.copies.calculatedSize, ...this.counters };
+  }
+
+  /** The longest a copy under this policy is believed, ms; 0: there is none. */
+  lifeOf(wanted: number | undefined): number {
+    return Math.min(wanted ?? (this.isDefault ? Infinity : 0), this.limits.ttl);
+  }
+
+  /**
+   * A copy that is fresh; whether what it depends on still stands is for others to say.
+   * @param now monotonic, ms: asking the clock is the dearest part of a hit
+   */
+  find(place: string, now = this.clock.now()): StoredEntry | undefined {
+    const copy = this.copies.get(place);
+    if (copy === undefined || !this.isTold(now)) return undefined;
+    if (copy.until > now && copy.entry.header.softAt > this.store.now()) return copy.entry;
+    this.copies.delete(place);
+    return undefined;
+  }
+
+  hit(): void {
+    this.counters.hits += 1;
+  }
+
+  /** Before the read is written to the socket. */
+  begin(place: string): Fill {
+    if (!this.isTold()) return NO_FILL;
+    const fill: Fill = { isDead: false };
+    const those = this.filling.get(place);
+    if (those) those.add(fill);
+    else this.filling.set(place, new Set([fill]));
+    return fill;
+  }
+
+  /** @param entry undefined: nothing came of it */
+  end(place: string, fill: Fill, entry: StoredEntry | undefined, ttl: number): void {
+    if (fill === NO_FILL) return;
+    const those = this.filling.get(place);
+    if (those?.delete(fill) && those.size === 0) this.filling.delete(place);
+    if (entry === undefined || fill.isDead || entry.softened || !this.isTold()) return;
+    const life = Math.min(ttl, entry.header.softAt - this.store.now());
+    if (life > 0) this.copies.set(place, { entry: forKeeping(entry), until: this.clock.now() + life });
+  }
+
+  /** The entry changed, or may have. */
+  drop(place: string): void {
+    this.copies.delete(place);
+    const those = this.filling.get(place);
+    if (those === undefined) return;
+    for (const fill of those) fill.isDead = true;
+    this.filling.delete(place);
+  }
+
+  dropAll(): void {
+    this.copies.clear();
+    for (const those of this.filling.values()) for (const fill of those) fill.isDead = true;
+    this.filling.clear();
+  }
+
+  /** Returns whether all copies went. */
+  heed(signal: Signal): boolean {
+    if (signal.kind === 'entry') this.drop(signal.place);
+    if (signal.kind !== 'gap') return false;
+    this.counters.flushes += 1;
+    this.dropAll();
+    return true;
+  }
+
+  private isTold(now = this.clock.now()): boolean {
+    return now - this.store.toldUntil(now) < this.maxLag;
+  }
+}
+
+function forKeeping(entry: StoredEntry): StoredEntry {
+  const { codec, bytes, serializer } = entry.payload;
+  const payload = new EncodedPayload(codec, ownBytes(bytes), serializer, bytes.length <= TEXT);
+  return { ...entry, payload };
+}
+
+/** A client's reply may be a slice of all that arrived with it: kept as it is, it would keep all of that. */
+function ownBytes(bytes: Buffer): Buffer {
+  if (bytes.buffer.byteLength <= 2 * bytes.length) return bytes;
+  const own = Buffer.allocUnsafeSlow(bytes.length);
+  bytes.copy(own);
+  return own;
+}
