@@ -21,7 +21,11 @@ beforeAll(async () => {
   server = await RedisServer.start();
   proxy = await TcpProxy.start(server);
 });
-afterEach(() => proxy.resume());
+const opened: Process[] = [];
+afterEach(async () => {
+  proxy.resume();
+  for (const process of opened.splice(0)) await process.close();
+});
 afterAll(async () => {
   await proxy.close();
   await server.stop();
@@ -33,7 +37,9 @@ async function open(options: CacheOptions, url = server.url): Promise<Process> {
   const openStore = (): ReturnType<typeof createRedisStore> =>
     createRedisStore({ connection: url, namespace, runtime });
   const lab = { runtime, openStore, advance: delay, warnings: [], close: async () => undefined };
-  return Process.open(lab, options);
+  const process = await Process.open(lab, options);
+  opened.push(process);
+  return process;
 }
 
 const idsFrom = (from: number): number[] => Array.from({ length: COUNT }, (_, index) => from + index);
@@ -73,7 +79,6 @@ describe(`${COUNT} ids in one call`, () => {
     expect(others).toEqual({});
     // The epochs besides.
     expect(readCommands(hits)).toBeLessThanOrEqual(COUNT + 1);
-    await a.close();
   });
 
   it('cost nothing where this process has copies', async () => {
@@ -92,7 +97,6 @@ describe(`${COUNT} ids in one call`, () => {
     });
     // A slow machine may let a proof come late.
     expect(readCommands(counts)).toBeLessThan(COUNT / 10);
-    await a.close();
   });
 
   it('take two round trips when nothing is cached, and one when all is', async () => {
@@ -106,7 +110,5 @@ describe(`${COUNT} ids in one call`, () => {
     const hits = await msOf(() => a.many(idsFrom(COUNT), load));
 
     expect([Math.floor(cold / LAG), Math.floor(hits / LAG)]).toEqual([2, 1]);
-    proxy.resume();
-    await a.close();
   });
 });
