@@ -1,4 +1,5 @@
 import { AsyncScope } from '../core/async-scope.js';
+import { isThenable } from './is-thenable.js';
 import type { LoadContext } from '../core/load/index.js';
 
 /** Whoever knows which load runs now: the cache whose loader was called last in this async context. */
@@ -20,5 +21,9 @@ export function currentLoad<T = unknown>(): LoadContext<T> | undefined {
 
 /** Runs a loader so that {@link currentLoad} finds the load it is called for. */
 export function runInLoadOf<R>(from: LoadScope, load: () => R): R {
-  return scope.during(from, load);
+  return scope.during(from, () => {
+    const result = load();
+    // A query that begins when it is awaited must find its load, too.
+    return isThenable(result) && !(result instanceof Promise) ? (Promise.resolve(result) as R) : result;
+  });
 }

@@ -11,7 +11,10 @@ export function readBytes(client: ClientLike, key: string): Promise<Buffer | nul
   });
 }
 
-/** The same at several keys of one server; one by one for a user without the right to `MGET`, of which `refused` hears. */
+/** A server that has no `MGET` for this user, or not for these keys, says so each time. */
+const NEVER = /^(?:NOPERM|CROSSSLOT|ERR unknown command)/;
+
+/** The same at several keys of one server. Where it refuses that, one by one; `refused` hears of what it would refuse again. */
 export async function readAllBytes(
   use: () => ClientLike,
   keys: readonly string[],
@@ -20,8 +23,13 @@ export async function readAllBytes(
   try {
     return await use().mgetBuffer(...keys);
   } catch (error) {
-    if (!(error instanceof Error) || !error.message.startsWith('NOPERM')) throw error;
-    refused();
+    if (!(error instanceof Error) || !isAnswer(error)) throw error;
+    if (NEVER.test(error.message)) refused();
     return Promise.all(keys.map((key) => readBytes(use(), key)));
   }
+}
+
+/** Error replies begin with a code, other errors with a sentence. */
+function isAnswer({ message }: Error): boolean {
+  return /^[A-Z]{3,}\b/.test(message);
 }

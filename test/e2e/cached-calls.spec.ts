@@ -468,6 +468,22 @@ describe('The async context', () => {
     expect(outside).toEqual([true, ":'k'"]);
   });
 
+  it('is there in a query that begins when it is awaited', async () => {
+    const cache = (await boot({ imports: [root()] })).get(StampedeCacheService);
+    let row = 1;
+    const query: PromiseLike<number> = {
+      // As query builders have it.
+      then(...callbacks) {
+        currentLoad()?.skip();
+        return Promise.resolve(row).then(...callbacks);
+      },
+    };
+    const load = () => query as Promise<number>; // all it shares with one is `then`
+    expect(await cache.getOrLoad('k', load)).toBe(1);
+    row = 2;
+    expect(await cache.getOrLoad('k', load)).toBe(2);
+  });
+
   it('shows the load of the cache that is asked last, and that of the outer one after it', async () => {
     const app = await boot({ imports: [root(), root({ name: 'b' })] });
     const [a, b] = [app.get(StampedeCacheService), app.get<StampedeCacheService>('StampedeCacheService:b')];

@@ -169,6 +169,22 @@ describe('copies in the process', () => {
     await until(async () => (await read(on, { ttl: '20ms' })) === 1 && on.stats().l1.hits > 0);
   });
 
+  it('are not shown after a fresh load of this process that knows better', async () => {
+    const [cache] = await pair();
+    await warm(cache, 'k', () => 1);
+    expect(await cache.getOrLoad('k', () => 2, POLICY, { fresh: true })).toBe(2);
+    expect(await cache.getOrLoad('k', never)).toBe(2);
+  });
+
+  it('are believed by each reader for as long as its own policy says', async () => {
+    const namespace = freshNamespace();
+    const [cache, other] = [await cacheOn({ namespace }), await cacheOn({ namespace })];
+    await warm(cache, 'k', () => 1);
+    await server.client().flushall();
+    await other.getOrLoad('k', () => 2);
+    await until(async () => (await cache.getOrLoad('k', never, { ...POLICY, l1: { ttl: '50ms' } })) === 2);
+  });
+
   it('are not believed for longer than their ttl: Redis may drop entries without a word', async () => {
     const namespace = freshNamespace();
     const cache = await cacheOn({ namespace, l1: { ttl: 100 } });

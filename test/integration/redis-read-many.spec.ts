@@ -2,6 +2,7 @@ import type { EntryKey } from '../../lib/core/keys/index.js';
 import { CacheClient } from './fleet/cache-client.js';
 import { freshKey } from '../contract/subject.js';
 import { RedisServer } from '../support/redis-server.js';
+import { until } from '../support/until.js';
 
 const POLICY = { ttl: '1m', earlyRefresh: 0 } as const;
 const never = (): never => {
@@ -71,19 +72,43 @@ describe('reads of many keys in one turn', () => {
     ]);
   });
 
-  it('come one by one where the user may not MGET, without a second refusal', async () => {
-    const guarded = await RedisServer.start({
-      users: ['default on nopass ~* &* +@all', 'app on >secret ~* &* +@all -mget'],
-    });
+  it('are read one by one once they are known to be big: others need not wait for them', async () => {
+    const cache = await client();
+    const small = keysOf(20);
+    await all(cache, small, (key) => key);
+    await all(cache, ['big'], () => 'x'.repeat(100_000));
+    await all(cache, ['big']);
+    const counts = await server.countCommands(async () => void (await all(cache, ['big', ...small])));
+    expect(counts).toMatchObject({ mget: 1, get: 1 });
+  });
+
+  const refusing: readonly (readonly [string, Parameters<typeof RedisServer.start>[0], string])[] = [
+    [
+      'the user may not MGET',
+      { users: ['default on nopass ~* &* +@all', 'app on >secret ~* &* +@all -mget'] },
+      'app:secret@',
+    ],
+    ['there is no MGET', { args: ['--rename-command', 'MGET', ''] }, ''],
+    ['the keys lie in many slots of one server', { args: ['--cluster-enabled', 'yes'] }, ''],
+  ];
+  it.each(refusing)('come one by one where %s, without a second refusal', async (_why, options, user) => {
+    const guarded = await RedisServer.start(options);
     try {
-      const cache = await client(guarded.url.replace('redis://', 'redis://app:secret@'));
+      const admin = guarded.client();
+      if (options?.args?.includes('--cluster-enabled') === true) {
+        await admin.call('CLUSTER', 'ADDSLOTSRANGE', '0', '16383');
+        await until(async () => String(await admin.call('CLUSTER', 'INFO')).includes('cluster_state:ok'));
+      }
+      const cache = await client(guarded.url.replace('redis://', `redis://${user}`));
       const keys = keysOf(20);
       await all(cache, keys, (key) => key);
-      const admin = guarded.client();
       expect(await all(cache, keys)).toEqual(keys);
-      await admin.call('ACL', 'LOG', 'RESET');
-      expect(await all(cache, keys)).toEqual(keys);
-      expect(await admin.call('ACL', 'LOG')).toEqual([]);
+      const counts = await guarded.countCommands(async () => {
+        expect(await all(cache, keys)).toEqual(keys);
+      });
+      expect(counts).toMatchObject({ get: 20 });
+      expect(counts['mget']).toBeUndefined();
+      expect(cache.cache.stats().storeFailures).toBe(0);
     } finally {
       await guarded.stop();
     }

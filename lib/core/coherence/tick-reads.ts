@@ -8,6 +8,9 @@ import type { Budget, StoreGate } from '../gate/store-gate.js';
 /** What is read at once at most: one late reply must not keep many waiting. */
 const MOST_KEYS = 100;
 const MOST_BYTES = 256 * 1024;
+/** What is so big is read for itself; so many are known. */
+const BIG = 32 * 1024;
+const MOST_BIG = 1_000;
 
 type Found = (answer: ReadAnswer | Promise<ReadAnswer>) => void;
 type Failed = (error: unknown) => void;
@@ -37,6 +40,8 @@ export class TickReads {
   private waiting: Gathered[] = [];
   /** Of the entries read lately, bytes: how many may share a command. */
   private usualSize = 0;
+  /** Where big ones were seen, the latest last. */
+  private readonly big = new Set<string>();
 
   constructor(
     private readonly gate: StoreGate,
@@ -49,8 +54,9 @@ export class TickReads {
   /** A copy that this process keeps, where it surely counts. No promise: most hits end here. */
   near(whose: EntryOf, now = this.runtime.clock.now()): StoredEntry | undefined {
     const { copies } = this;
-    if (copies === undefined || copies.lifeOf(whose.policy?.l1) <= 0) return undefined;
-    const entry = copies.find(placeOf(whose.key), now);
+    if (copies === undefined) return undefined;
+    const life = copies.lifeOf(whose.policy?.l1);
+    const entry = life <= 0 ? undefined : copies.find(placeOf(whose.key), now, life);
     if (entry === undefined || !this.vetting.stands(entry, whose, now)) return undefined;
     copies.hit();
     return entry;
@@ -120,11 +126,14 @@ export class TickReads {
     const most = gate.canReadMany ? Math.min(MOST_KEYS, Math.floor(MOST_BYTES / (this.usualSize + 1))) : 1;
     // A budget that others have used already is for nobody else.
     const whole = gate.budget().left;
-    const isTogether = ({ budget }: Gathered): boolean => most > 1 && budget.left === whole;
+    const isTogether = ({ budget, whose }: Gathered): boolean =>
+      most > 1 && budget.left === whole && !this.big.has(placeOf(whose.key));
     const together = leaving.filter(isTogether);
-    for (const each of leaving) if (together.length < 2 || !isTogether(each)) this.readNow(each);
-    if (together.length < 2) return;
-    for (let at = 0; at < together.length; at += most) this.readTogether(together.slice(at, at + most));
+    const alone = together.length < 2 ? leaving : leaving.filter((each) => !isTogether(each));
+    for (let at = 0; at < together.length && alone !== leaving; at += most)
+      this.readTogether(together.slice(at, at + most));
+    // The big ones last: nobody waits behind them.
+    for (const each of alone) this.readNow(each);
   }
 
   private readTogether(those: readonly Gathered[]): void {
@@ -143,7 +152,9 @@ export class TickReads {
       spend();
       for (const { fail } of leaving) fail(error);
     };
-    this.gate.readMany([first, ...others], budget, found, failed);
+    const seen = (all: readonly (Buffer | null)[]): void =>
+      all.forEach((bytes, i) => this.learnSize(those[i]?.whose.key, bytes));
+    this.gate.readMany([first, ...others], budget, found, failed, seen);
   }
 
   private readNow(gathered: Gathered): void {
@@ -170,12 +181,22 @@ export class TickReads {
       for (const { found } of listeners) found(answer);
     };
     const take = (bytes: Buffer | null): void => {
-      if (bytes !== null) this.usualSize += (bytes.length - this.usualSize) / 16;
+      this.learnSize(whose.key, bytes);
       // It never rejects.
       if (prepared) void prepared.then(() => judge(bytes));
       else judge(bytes);
     };
     return { budget, take, fail };
+  }
+
+  private learnSize(key: EntryKey | undefined, bytes: Buffer | null): void {
+    if (key === undefined || bytes === null) return;
+    this.usualSize += (bytes.length - this.usualSize) / 16;
+    if (bytes.length < BIG && this.big.size === 0) return;
+    const place = placeOf(key);
+    this.big.delete(place);
+    if (bytes.length >= BIG) this.big.add(place);
+    if (this.big.size > MOST_BIG) for (const first of this.big.keys()) return void this.big.delete(first);
   }
 
   /** Before the read is sent: whoever hears of a change meanwhile keeps it from becoming a copy. Undefined: none is kept. */

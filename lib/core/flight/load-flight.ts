@@ -188,6 +188,8 @@ async function conclude(
   const packing = isKept ? packedPlan(plan, request.policy, engine.packing, ms) : undefined;
   const packed = packing ? await packing : plan;
   const settled = settle(engine, request, terms, packed, loaded, { baseline, lost: keeper?.lost === true });
+  // Its callers have the new value now; the next read after the publication makes a copy of it.
+  engine.reads.forget(request.key);
   flight.landEarly(landing);
   flight.land((await settled) ? landing : NOTHING);
 }

@@ -105,10 +105,12 @@ export class StoreGate {
     budget: Budget,
     found: Resolve<readonly (Buffer | null)[]>,
     failed: Reject,
+    /** Hears of what was read also when it comes too late. */
+    seen: Resolve<readonly (Buffer | null)[]>,
   ): void {
     this.spendOn(
       budget,
-      { what: 'read', target: keys[0], run: () => readAll(this.store, keys) },
+      { what: 'read', target: keys[0], run: () => readAll(this.store, keys, seen) },
       found,
       failed,
     );
@@ -286,6 +288,12 @@ export class StoreGate {
   }
 }
 
-function readAll(store: Store, keys: readonly EntryKey[]): Promise<readonly (Buffer | null)[]> {
-  return store.readMany?.(keys) ?? Promise.all(keys.map((key) => store.read(key)));
+function readAll(
+  store: Store,
+  keys: readonly EntryKey[],
+  seen: Resolve<readonly (Buffer | null)[]>,
+): Promise<readonly (Buffer | null)[]> {
+  const reading = store.readMany?.(keys) ?? Promise.all(keys.map((key) => store.read(key)));
+  reading.then(seen, () => undefined);
+  return reading;
 }

@@ -11,7 +11,8 @@ const TEXT = 16 * 1024;
 
 interface Copy {
   readonly entry: StoredEntry;
-  /** Monotonic time until which it is fresh and believed. */
+  /** Monotonic times: when it was made, and until when it is fresh and believed. */
+  readonly since: number;
   readonly until: number;
 }
 
@@ -65,10 +66,12 @@ export class NearCache {
   /**
    * A copy that is fresh; whether what it depends on still stands is for others to say.
    * @param now monotonic, ms: asking the clock is the dearest part of a hit
+   * @param life the longest this reader believes one, ms
    */
-  find(place: string, now = this.clock.now()): StoredEntry | undefined {
+  find(place: string, now = this.clock.now(), life = Infinity): StoredEntry | undefined {
     const copy = this.copies.get(place);
     if (copy === undefined || !this.isTold(now)) return undefined;
+    if (now - copy.since >= life) return undefined;
     if (copy.until > now && copy.entry.header.softAt > this.store.now()) return copy.entry;
     this.copies.delete(place);
     return undefined;
@@ -95,7 +98,9 @@ export class NearCache {
     if (those?.delete(fill) && those.size === 0) this.filling.delete(place);
     if (entry === undefined || fill.isDead || entry.softened || !this.isTold()) return;
     const life = Math.min(ttl, entry.header.softAt - this.store.now());
-    if (life > 0) this.copies.set(place, { entry: forKeeping(entry), until: this.clock.now() + life });
+    if (life <= 0) return;
+    const since = this.clock.now();
+    this.copies.set(place, { entry: forKeeping(entry), since, until: since + life });
   }
 
   /** The entry changed, or may have. */

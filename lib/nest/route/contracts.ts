@@ -28,7 +28,7 @@ export interface InputReader {
   partsOf?(args: readonly unknown[]): readonly unknown[] | undefined;
 }
 
-/** A recorded header, its name in lower case. `add`: the value stands behind what the response has already. */
+/** A recorded header, its name in lower case. `add`: the value stands behind what the response has already, a text with its separator. */
 export type RecordedHeader = readonly [name: string, value: string | readonly string[], how?: 'add'];
 
 /** Status and headers of a response, as they are cached. */

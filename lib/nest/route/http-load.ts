@@ -4,12 +4,12 @@ import type { Request } from '../../core/request.js';
 import type { OwnRun } from './own-run.js';
 import type { Passage } from './pass.js';
 import type { RoutePlan } from './plan.js';
-import { personalReason } from './personal.js';
+import { personalReason, reasonOfThrown } from './personal.js';
 import { etagOf, isJsonPlain, shadowOf, toJsonText, type Reply } from './response/index.js';
 import { NotForOthers, RouteResponse } from './route-response.js';
 import { tagResponse } from './reach.js';
 import type { RouteRun, RouteScope } from './route-scope.js';
-import { SEVERAL, takeAnswer } from './single-value.js';
+import { SEVERAL, takeAnswer, type Answered } from './single-value.js';
 import { isError, streamIn } from './streaming.js';
 
 /** What one run of a handler needs. */
@@ -30,9 +30,18 @@ export async function loadResponse(scope: RouteScope, run: HttpRun, context: Loa
   const shadow = shadowOf(reply, scope.storage);
   own.shadow = shadow;
   const inside: RouteRun = { request: request.getArgs(), aside, shadow };
-  const answered = await scope
-    .run(inside, () => takeAnswer(next.handle()))
-    .finally(() => (inside.shadow = undefined));
+  let answered: Answered;
+  try {
+    answered = await scope.run(inside, () => takeAnswer(next.handle()));
+  } catch (error) {
+    const reason = reasonOfThrown(plan, shadow);
+    if (reason === undefined) throw error;
+    own.keep({ value: undefined, rest: undefined, thrown: { error } });
+    context.skip();
+    return new NotForOthers(reason);
+  } finally {
+    inside.shadow = undefined;
+  }
   const value = answered.kind === 'one' ? answered.value : undefined;
   const forOne = (answer: NotForOthers): NotForOthers => {
     own.keep({ value, rest: answered.kind === 'one' ? undefined : answered.rest });

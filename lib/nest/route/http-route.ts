@@ -133,9 +133,10 @@ export class HttpRoutes {
     own: OwnRun,
     { reason }: NotForOthers,
   ): Observable<unknown> {
-    const { shadow } = own;
+    const { shadow, hasThrown } = own;
     const answer = own.take();
-    if (answer !== undefined && shadow?.sentByHand === false) {
+    if (hasThrown) this.keepHeaders(own, reply);
+    else if (answer !== undefined && shadow?.sentByHand === false) {
       const { head, cookies } = shadow.head();
       applyHead(reply, head);
       addCookies(reply, cookies);

@@ -1,4 +1,4 @@
-import { of, type Observable } from 'rxjs';
+import { of, throwError, type Observable } from 'rxjs';
 import type { ShadowResponse } from './response/index.js';
 import type { Rest } from './single-value.js';
 import { releaseBody } from './streaming.js';
@@ -8,6 +8,8 @@ interface Alone {
   readonly value: unknown;
   /** The Observable goes on. */
   readonly rest: Rest | undefined;
+  /** What the handler threw, in place of an answer. */
+  readonly thrown?: { readonly error: unknown } | undefined;
 }
 
 /** What the handler answered to the request that ran it, as far as it is for this request alone. */
@@ -23,12 +25,19 @@ export class OwnRun {
     else this.alone = alone;
   }
 
+  /** It is an error, which this request alone gets. */
+  get hasThrown(): boolean {
+    return this.alone?.thrown !== undefined;
+  }
+
   /** The answer; undefined: another request's handler gave it. */
   take(): Observable<unknown> | undefined {
     const { alone } = this;
     this.alone = undefined;
     this.isOver = true;
     if (alone === undefined) return undefined;
+    const { thrown } = alone;
+    if (thrown) return throwError(() => thrown.error);
     return alone.rest?.values() ?? of(alone.value);
   }
 

@@ -29,6 +29,11 @@ export function personalReason(
   return readsMore(plan, shadow) ? 'request' : undefined;
 }
 
+/** The same of a handler that threw: what it wrote and read before that. Its status is the error's, which all of them get. */
+export function reasonOfThrown(plan: RoutePlan, shadow: ShadowResponse): string | undefined {
+  return personalReason(plan, shadow, { ...shadow.head().head, status: 200 });
+}
+
 function isOfOneRequest(plan: RoutePlan, status: number): boolean {
   if (!OF_ONE_REQUEST.has(status) || plan.http.namedStatuses.has(status)) return false;
   return status !== PARTIAL_CONTENT || !plan.declaresHeader('range');

@@ -22,6 +22,8 @@ class Pages {
     add(response, 'server-timing', 'handler;dur=5');
     add(response, 'link', '</style.css>; rel=preload');
     add(response, 'x-only-here', 'mine');
+    const policy = String(response.getHeader('content-security-policy') as string);
+    response.header('content-security-policy', `${policy}; img-src cdn`);
     return { page: 1 };
   }
 
@@ -50,6 +52,7 @@ describe.each(PLATFORMS)('A header that a handler adds to, on %s', (platform) =>
         app.use((_request: unknown, response: ServerResponse, next: () => void) => {
           requests += 1;
           response.setHeader('server-timing', `middleware;desc=${requests}`);
+          response.setHeader('content-security-policy', `script-src nonce-${requests}`);
           next();
         }),
     });
@@ -63,6 +66,7 @@ describe.each(PLATFORMS)('A header that a handler adds to, on %s', (platform) =>
       expect(headers['server-timing']).toBe(`middleware;desc=${i + 1}, handler;dur=5`);
       expect(headers['link']).toBe('</style.css>; rel=preload');
       expect(headers['x-only-here']).toBe('mine');
+      expect(headers['content-security-policy']).toBe(`script-src nonce-${i + 1}; img-src cdn`);
     });
   });
 

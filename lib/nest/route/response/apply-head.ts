@@ -33,10 +33,10 @@ export function applyHead(reply: Reply, { status, headers }: ResponseHead): void
 /** As one line where it was one, and as lines where there are several. `Vary` names nothing twice. */
 function add(reply: Reply, name: string, value: HeaderValue): void {
   const there = reply.get(name);
-  if (there === undefined) reply.set(name, value);
-  else if (name === 'vary') reply.set(name, varyWith(there, listOf(value)));
-  else if (typeof there === 'string' && typeof value === 'string') reply.set(name, `${there}, ${value}`);
-  else reply.set(name, [...listOf(there), ...listOf(value)]);
+  if (name === 'vary') reply.set(name, varyWith(there, listOf(value)));
+  else if (typeof value !== 'string') reply.set(name, [...listOf(there), ...value]);
+  else if (there === undefined) reply.set(name, value.replace(/^\s*[,;]\s*/, ''));
+  else reply.set(name, listOf(there).join(', ') + value);
 }
 
 /** Adds `Set-Cookie` lines to those that are there. */

@@ -17,6 +17,8 @@ const NOT_RECORDED = new Set([
   'upgrade',
 ]);
 
+/** Between members of a list, and between directives of a policy. */
+const SEPARATOR = /^\s*[,;]/;
 /** What a cache goes by, and what says how the body is to be read: recorded as the handler left it. */
 const WHOLE = new Set(['cache-control', 'content-type', 'etag']);
 
@@ -56,7 +58,8 @@ function ownPart(
   if (before === undefined || WHOLE.has(name)) return [name, value];
   if (typeof value === 'string' && typeof before === 'string') {
     if (value === before) return undefined;
-    return value.startsWith(`${before}, `) ? [name, value.slice(before.length + 2), 'add'] : [name, value];
+    const rest = value.startsWith(before) ? value.slice(before.length) : '';
+    return SEPARATOR.test(rest) ? [name, rest, 'add'] : [name, value];
   }
   const [lines, old] = [listOf(value), listOf(before)];
   if (!old.every((line, i) => lines[i] === line)) return [name, value];
