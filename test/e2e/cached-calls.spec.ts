@@ -472,7 +472,7 @@ describe('The async context', () => {
     const cache = (await boot({ imports: [root()] })).get(StampedeCacheService);
     let row = 1;
     const query: PromiseLike<number> = {
-      // As query builders have it.
+      // oxlint-disable-next-line unicorn/no-thenable
       then(...callbacks) {
         currentLoad()?.skip();
         return Promise.resolve(row).then(...callbacks);
