@@ -88,7 +88,9 @@ export class HttpRoutes {
       loadResponse(this.scope, { plan, passage, reply, own, asked, verb }, loadContext),
     );
     try {
-      const answer = wishes ? await wishes.answer(core, asked) : await core.answer(asked);
+      const answer = wishes
+        ? await wishes.answer(core, asked)
+        : (core.near(asked) ?? (await core.answer(asked)));
       if (answer === undefined) throw new GatewayTimeoutException('Nothing is cached (only-if-cached).');
       if (answer.value instanceof NotForOthers) return this.alone(inquiry, own, answer.value);
       own.end();

@@ -31,6 +31,7 @@ const [rounds, seconds, connections] = [values.rounds, values.seconds, values.co
 const CASES = {
   constant: (size) => `/plain/constant/${size}`,
   hot: (size) => `/ours/${size}`,
+  'hot in Redis': (size) => `/ours/stored/${size}`,
   'official hot': (size) => `/official/${size}`,
   getBuffer: (size, id) => `/plain/raw/${size}/${id}`,
   keys: (size, id) => `/ours/${size}/${id}`,
@@ -70,7 +71,7 @@ async function load({ url }, name, size, duration) {
 /** Fills all entries: what is measured are hits. */
 async function fill(site) {
   for (const size of SIZES) {
-    for (const name of ['hot', 'official hot'])
+    for (const name of ['hot', 'hot in Redis', 'official hot'])
       await fetch(site.url + CASES[name](size)).then((r) => r.text());
     for (let id = 0; id < KEYS; id++) {
       for (const name of ['keys', 'official keys']) {

@@ -1,8 +1,10 @@
 /** Which case is told as a share of which. */
 const RATIOS = [
   ['hot', 'constant'],
+  ['hot in Redis', 'constant'],
   ['official hot', 'constant'],
   ['hot', 'official hot'],
+  ['hot in Redis', 'official hot'],
   ['keys', 'getBuffer'],
   ['official keys', 'getBuffer'],
   ['keys', 'official keys'],
