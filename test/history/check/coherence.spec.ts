@@ -1,4 +1,4 @@
-import { broken, call, change, load } from '../story.js';
+import { broken, call, change, fault, load } from '../story.js';
 import { checkCases, type Case } from '../cases.js';
 
 const old = load('old', { at: [10, 50] });
@@ -36,6 +36,21 @@ const CASES: readonly Case[] = [
       change('set', 'set', { at: [5, 15] }, { error: 'InvalidationError' }),
       change('inv', 'invalidate', { at: [1_100, 1_110] }),
       call('c', { at: [1_120, 1_130] }, { got: 'set' }),
+    ),
+    '3',
+  ],
+  [
+    'a joined load whose commit was never sent, in a process that had its connections',
+    broken(
+      load('old', { at: [10, 50] }, { commit: 'none' }),
+      change('inv', 'invalidate', { by: 'p1', at: [20, 30] }),
+      fault('p0', 'cut', 45),
+      call('c', { by: 'p0', at: [40, 60] }, { got: 'old', outcome: 'joined' }),
+    ),
+    broken(
+      load('old', { at: [10, 50] }, { commit: 'none' }),
+      change('inv', 'invalidate', { by: 'p1', at: [20, 30] }),
+      call('c', { by: 'p0', at: [40, 60] }, { got: 'old', outcome: 'joined' }),
     ),
     '3',
   ],

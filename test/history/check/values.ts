@@ -2,6 +2,8 @@ import type { Call, History, Load } from '../history.js';
 
 /** Writes may take effect so much later than their caller gave up, ms: the server's clock is known to some ms only. */
 const CLOCK_ERROR = 30;
+/** How long a client whose connections were cut may be without one, ms. */
+const RECONNECTING = 500;
 
 /** Where a returned value comes from: the load, or the latest moment at which the `set` that brought it took effect. */
 export type Source =
@@ -33,7 +35,9 @@ export function isBlind(load: Load, call: Call, history: History): boolean {
 function commitUnknown({ commit, process, end = Infinity }: Load, { limits, lives }: History): boolean {
   if (!commit) {
     // What a commit needs to know of tags or versions was asked for, and no answer came.
-    const unheard = lives.get(process)?.unheard ?? [];
+    const { unheard = [], cuts = [] } = lives.get(process) ?? {};
+    // Or it was never sent: there was no connection.
+    if (cuts.some((cut) => cut <= end + RECONNECTING && cut >= end - RECONNECTING)) return true;
     return unheard.some(({ from, to }) => to >= end && from <= end + limits.redisWriteTimeout);
   }
   if (commit.end === undefined || commit.error !== undefined) return true;
