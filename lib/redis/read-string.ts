@@ -11,8 +11,8 @@ export function readBytes(client: ClientLike, key: string): Promise<Buffer | nul
   });
 }
 
-/** A server that has no `MGET` for this user, or not for these keys, says so each time. */
-const NEVER = /^(?:NOPERM|CROSSSLOT|ERR unknown command)/;
+/** What is said each time of a command that this user may not have, the server lacks, or these keys can't be asked with. */
+const NEVER = /^(?:NOPERM|CROSSSLOT|ERR)\b/;
 
 /** The same at several keys of one server. Where it refuses that, one by one; `refused` hears of what it would refuse again. */
 export async function readAllBytes(
@@ -23,13 +23,9 @@ export async function readAllBytes(
   try {
     return await use().mgetBuffer(...keys);
   } catch (error) {
-    if (!(error instanceof Error) || !isAnswer(error)) throw error;
-    if (NEVER.test(error.message)) refused();
+    const isFinal = error instanceof Error && NEVER.test(error.message);
+    if (!isFinal && !isResharding(error)) throw error;
+    if (isFinal) refused();
     return Promise.all(keys.map((key) => readBytes(use(), key)));
   }
-}
-
-/** Error replies begin with a code, other errors with a sentence. */
-function isAnswer({ message }: Error): boolean {
-  return /^[A-Z]{3,}\b/.test(message);
 }

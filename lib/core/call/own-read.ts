@@ -45,7 +45,7 @@ export class OwnRead {
         resolve();
       };
       const found = (answer: ReadAnswer | Promise<ReadAnswer>): void => {
-        if (answer instanceof Promise) answer.catch(nothing).then(take, nothing);
+        if (answer instanceof Promise) void answer.catch(nothing).then(take);
         else take(answer);
       };
       engine.reads.readThen(request, budget, found, () => resolve());

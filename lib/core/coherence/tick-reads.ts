@@ -129,9 +129,10 @@ export class TickReads {
     const isTogether = ({ budget, whose }: Gathered): boolean =>
       most > 1 && budget.left === whole && !this.big.has(placeOf(whose.key));
     const together = leaving.filter(isTogether);
-    const alone = together.length < 2 ? leaving : leaving.filter((each) => !isTogether(each));
-    for (let at = 0; at < together.length && alone !== leaving; at += most)
-      this.readTogether(together.slice(at, at + most));
+    if (together.length < 2) return leaving.forEach((each) => this.readNow(each));
+    // Told apart before anything is sent: what fails at once uses its budget up.
+    const alone = leaving.filter((each) => !isTogether(each));
+    for (let at = 0; at < together.length; at += most) this.readTogether(together.slice(at, at + most));
     // The big ones last: nobody waits behind them.
     for (const each of alone) this.readNow(each);
   }

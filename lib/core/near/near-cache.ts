@@ -29,7 +29,8 @@ const NO_FILL: Fill = { isDead: true };
  * all. What a process publishes itself becomes a copy by the next read only.
  */
 export class NearCache {
-  private readonly copies: LRUCache<string, Copy>;
+  /** Made with the first one: the list takes its memory at once. */
+  private copies: LRUCache<string, Copy> | undefined;
   private readonly filling = new Map<string, Set<Fill>>();
   private readonly counters = { hits: 0, flushes: 0 };
 
@@ -40,14 +41,7 @@ export class NearCache {
     private readonly limits: NearLimits,
     /** Whether entries whose policy does not say have copies. */
     private readonly isDefault: boolean,
-  ) {
-    this.copies = new LRUCache<string, Copy>({
-      max: limits.maxEntries,
-      maxSize: limits.maxBytes,
-      sizeCalculation: ({ entry }, place) =>
-        entry.headLength + 2 * entry.payload.bytes.length + 2 * place.length + KEEPING,
-    });
-  }
+  ) {}
 
   get stats(): {
     readonly entries: number;
@@ -55,7 +49,8 @@ export class NearCache {
     readonly hits: number;
     readonly flushes: number;
   } {
-    return { entries: this.copies.size, bytes: this.copies.calculatedSize, ...this.counters };
+    const { size: entries = 0, calculatedSize: bytes = 0 } = this.copies ?? {};
+    return { entries, bytes, ...this.counters };
   }
 
   /** The longest a copy under this policy is believed, ms; 0: there is none. */
@@ -69,11 +64,11 @@ export class NearCache {
    * @param life the longest this reader believes one, ms
    */
   find(place: string, now = this.clock.now(), life = Infinity): StoredEntry | undefined {
-    const copy = this.copies.get(place);
+    const copy = this.copies?.get(place);
     if (copy === undefined || !this.isTold(now)) return undefined;
     if (now - copy.since >= life) return undefined;
     if (copy.until > now && copy.entry.header.softAt > this.store.now()) return copy.entry;
-    this.copies.delete(place);
+    this.copies?.delete(place);
     return undefined;
   }
 
@@ -100,12 +95,13 @@ export class NearCache {
     const life = Math.min(ttl, entry.header.softAt - this.store.now());
     if (life <= 0) return;
     const since = this.clock.now();
+    this.copies ??= listOf(this.limits);
     this.copies.set(place, { entry: forKeeping(entry), since, until: since + life });
   }
 
   /** The entry changed, or may have. */
   drop(place: string): void {
-    this.copies.delete(place);
+    this.copies?.delete(place);
     const those = this.filling.get(place);
     if (those === undefined) return;
     for (const fill of those) fill.isDead = true;
@@ -113,23 +109,33 @@ export class NearCache {
   }
 
   dropAll(): void {
-    this.copies.clear();
+    this.copies?.clear();
     for (const those of this.filling.values()) for (const fill of those) fill.isDead = true;
     this.filling.clear();
   }
 
-  /** Returns whether all copies went. */
+  /** Returns whether all copies went; false where none was ever made. */
   heed(signal: Signal): boolean {
     if (signal.kind === 'entry') this.drop(signal.place);
     if (signal.kind !== 'gap') return false;
-    this.counters.flushes += 1;
     this.dropAll();
+    if (this.copies === undefined) return false;
+    this.counters.flushes += 1;
     return true;
   }
 
   private isTold(now = this.clock.now()): boolean {
     return now - this.store.toldUntil(now) < this.maxLag;
   }
+}
+
+function listOf({ maxEntries, maxBytes }: NearLimits): LRUCache<string, Copy> {
+  return new LRUCache({
+    max: maxEntries,
+    maxSize: maxBytes,
+    sizeCalculation: ({ entry }, place) =>
+      entry.headLength + 2 * entry.payload.bytes.length + 2 * place.length + KEEPING,
+  });
 }
 
 function forKeeping(entry: StoredEntry): StoredEntry {

@@ -19,8 +19,6 @@ const CACHE_OPTIONS = [
 ] as const satisfies readonly (keyof CacheOptions)[];
 
 const KNOWN: ReadonlySet<string> = new Set(['redis', 'namespace', 'requireRedis', ...CACHE_OPTIONS]);
-/** Options whose capability is not part of this version. A falsy value asks for nothing and passes. */
-const NOT_YET: ReadonlySet<string> = new Set();
 /** What Nest must know before a factory runs. */
 const OUTER: ReadonlySet<string> = new Set(['name', 'isGlobal', 'imports', 'inject', 'extraProviders']);
 
@@ -72,10 +70,6 @@ export function checkFlag(value: unknown, what: string): void {
 
 function checkName(option: string, value: unknown, where: string): void {
   if (KNOWN.has(option)) return;
-  if (NOT_YET.has(option)) {
-    if (value === undefined || value === false) return;
-    throw new ConfigurationError(`${where}: ${option} is not supported in this version. Remove it.`);
-  }
   if (OUTER.has(option)) {
     throw new ConfigurationError(
       `${where}: ${option} stands in what the factory returned, where Nest can't see it in time. Move it beside useFactory: forRootAsync({ ${option}, useFactory }).`,
