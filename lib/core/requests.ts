@@ -36,11 +36,20 @@ interface Around {
   readonly load: unknown;
 }
 
+/** An owner makes its keys either by `keyOf` or by `keyOfArgs`, whose texts of one plain value are the same. */
+interface LastKey {
+  readonly owner: Owner;
+  readonly part: string | number;
+  readonly key: EntryKey;
+}
+
 /** Turns what users give (keys, arguments, policies, call options, async context) into what the engine works with. */
 export class Requests {
   private readonly around = new AsyncScope<Around>();
   private readonly resolved = new WeakMap<object, ResolvedPolicy>();
   private readonly recent = new RecentPolicies();
+  /** The last key made of one plain value: many callers of a hot one come in a row. */
+  private last: LastKey | undefined;
   private defaults: ResolvedPolicy | undefined;
 
   constructor(
@@ -99,11 +108,16 @@ export class Requests {
   }
 
   keyOf(owner: Owner, vary: unknown, key: Key, where: string): EntryKey {
-    return this.encode(owner, vary, () => encodeKey(key), where);
+    if (vary !== undefined || !isPlain(key)) return this.encode(owner, vary, () => encodeKey(key), where);
+    return this.sameAsLast(owner, key) ?? this.noteLast(owner, key, () => encodeKey(key), where);
   }
 
   keyOfArgs(owner: Owner, vary: unknown, args: readonly unknown[], where: string): EntryKey {
-    return this.encode(owner, vary, () => encodeArgs(args), where);
+    const part = args[0];
+    if (vary !== undefined || args.length !== 1 || !isPlain(part)) {
+      return this.encode(owner, vary, () => encodeArgs(args), where);
+    }
+    return this.sameAsLast(owner, part) ?? this.noteLast(owner, part, () => encodeArgs(args), where);
   }
 
   /**
@@ -112,6 +126,17 @@ export class Requests {
    */
   keyOfRequest(owner: Owner, vary: unknown, how: string, parts: readonly unknown[], where: string): EntryKey {
     return this.encode(owner, vary, () => `~${how}:${encodeParts(parts)}`, where);
+  }
+
+  private sameAsLast(owner: Owner, part: string | number): EntryKey | undefined {
+    const { last } = this;
+    return last !== undefined && last.part === part && last.owner === owner ? last.key : undefined;
+  }
+
+  private noteLast(owner: Owner, part: string | number, encodeRest: () => string, where: string): EntryKey {
+    const key = this.encode(owner, undefined, encodeRest, where);
+    this.last = { owner, part, key };
+    return key;
   }
 
   private encode(owner: Owner, vary: unknown, encodeRest: () => string, where: string): EntryKey {
@@ -136,4 +161,11 @@ export class Requests {
       `${where}: vary() returned undefined. Call it where it has a value, or name one: of(…).vary('acme') for a handle, with({ vary: 'acme' }, run) around calls. A policy opts out with vary: false.`,
     );
   }
+}
+
+/** Short enough to be looked at again: the text of a longer one is a digest. */
+const MAX_PLAIN = 100;
+
+function isPlain(part: unknown): part is string | number {
+  return typeof part === 'number' || (typeof part === 'string' && part.length <= MAX_PLAIN);
 }

@@ -1,9 +1,9 @@
 import { decodeText, decodeValue, deepFreeze, encodeValue, textOf } from '../codec/index.js';
-import type { ResolvedPolicy } from '../policy/index.js';
+import type { ResolvedPolicy, Serializer } from '../policy/index.js';
 import type { Codec } from './header.js';
 
 /** How to read a value back. */
-export type ValueFormat = Pick<ResolvedPolicy, 'types' | 'serializer' | 'shared'>;
+export type ValueFormat = Pick<ResolvedPolicy, 'types' | 'serializer' | 'shared' | 'isLasting'>;
 
 /** A value at rest. Every reader gets a copy of its own, or all share one frozen value. */
 export interface Payload {
@@ -16,6 +16,7 @@ export interface Payload {
 /** A value as bytes. */
 export class EncodedPayload implements Payload {
   private frozen: { readonly value: unknown } | undefined;
+  private lasting: { readonly value: unknown; readonly serializer: unknown } | undefined;
   private text: string | undefined;
 
   constructor(
@@ -39,12 +40,19 @@ export class EncodedPayload implements Payload {
   private decode(format: ValueFormat): unknown {
     const { serializer } = format;
     if (serializer?.name === this.serializer) {
-      // A serializer may hand its input through; the bytes at rest are nobody's.
-      return serializer ? serializer.decode(Buffer.from(this.bytes)) : this.decodeOwn(format);
+      return serializer ? this.decodeBy(serializer, format) : this.decodeOwn(format);
     }
     // `undefined` is written without one.
     if (this.serializer === undefined && this.decodeOwn(format) === undefined) return undefined;
     throw new Error(`Written by the serializer ${String(this.serializer)}.`);
+  }
+
+  private decodeBy(serializer: Serializer, { isLasting }: ValueFormat): unknown {
+    if (this.lasting?.serializer === serializer) return this.lasting.value;
+    // A serializer may hand its input through; the bytes at rest are nobody's.
+    const value = serializer.decode(Buffer.from(this.bytes));
+    if (isLasting?.(value) === true) this.lasting = { value, serializer };
+    return value;
   }
 
   private decodeOwn({ types }: ValueFormat): unknown {

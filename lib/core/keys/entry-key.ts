@@ -56,7 +56,21 @@ export function entryKey(
   const owner = escapeName(name);
   const text = vary === undefined ? `${owner}:${encodedArgs}` : `${owner}@${encodePart(vary)}:${encodedArgs}`;
   const id = text.length <= MAX_ID_LENGTH ? text : `${owner.slice(0, MAX_NAME_LENGTH)}:#${sha256(text)}`;
-  return { id, variant, digest: keyDigest(id) };
+  return new LazyKey(id, variant);
+}
+
+/** The digest is asked for by whoever reads or writes an entry: a hit in the process does without. */
+class LazyKey implements EntryKey {
+  private known: string | undefined;
+
+  constructor(
+    readonly id: string,
+    readonly variant: string,
+  ) {}
+
+  get digest(): string {
+    return (this.known ??= keyDigest(this.id));
+  }
 }
 
 /** What tells entries apart in this process's own tables. */

@@ -38,6 +38,8 @@ export interface ResolvedPolicy {
   readonly errors: readonly Class[];
   readonly serializer: Serializer | undefined;
   readonly shared: boolean;
+  /** Which decoded values nobody can change: one is made for all readers. @default none */
+  readonly isLasting?: ((value: unknown) => boolean) | undefined;
   /** Undefined: stored as they are. */
   readonly compress: ResolvedCompression | undefined;
   /** The longest a copy in this process is believed, ms; 0: none is kept. Undefined: as the cache says. */

@@ -39,10 +39,11 @@ export function injectCache(prototype: object, cache: string | undefined): void 
   injectInto(prototype, propertyOf(cache), getCacheLinkToken(cache));
 }
 
-/** The service behind an instance's wrapped methods, if any. */
-export function callerOf(instance: unknown, cache: string | undefined): CachedCaller | undefined {
+/** Finds the service behind an instance's wrapped methods, if any. */
+export function callerIn(cache: string | undefined): (instance: unknown) => CachedCaller | undefined {
+  const property = propertyOf(cache);
   // Only services are attached to a property of this name.
-  return attachedTo(instance, propertyOf(cache)) as CachedCaller | undefined;
+  return (instance) => attachedTo(instance, property) as CachedCaller | undefined;
 }
 
 /** Attaches a service; one that is at work already keeps the instance. */

@@ -1,15 +1,15 @@
 import { Logger } from '@nestjs/common';
 import { LOG_CONTEXT } from '../stampede-cache.constants.js';
-import { CALL, callerOf, isMadeByNest } from './attachment.js';
+import { CALL, callerIn, isMadeByNest } from './attachment.js';
 import type { CachedDeclaration } from './declaration.js';
 import { proxyOf } from './proxy-of.js';
 
 /** The method as the class will have it. */
 export function wrap(declaration: CachedDeclaration): CachedDeclaration['original'] {
   const { original, options } = declaration;
-  const cache = options?.cache;
+  const callerOf = callerIn(options?.cache);
   return proxyOf(original, (method, host, args) => {
-    const caller = callerOf(host, cache);
+    const caller = callerOf(host);
     if (caller === undefined) {
       if (isMadeByNest(host)) warnOnce(host as object, declaration);
       return Reflect.apply(method, host, args);

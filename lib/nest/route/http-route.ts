@@ -5,7 +5,7 @@ import type { ResolvedCall } from '../../core/policy/index.js';
 import type { Request } from '../../core/request.js';
 import { retryAfterSeconds, Unavailable, type UnavailableError } from '../errors/unavailable.js';
 import { isThenable } from '../is-thenable.js';
-import { whenGone } from './client.js';
+import { whenGone, type Client } from './client.js';
 import type { InputReading } from './contracts.js';
 import { writeAnswer, writeBypass, type Asker } from './http-answer.js';
 import { loadResponse } from './http-load.js';
@@ -40,11 +40,20 @@ interface Inquiry {
   readonly verb: string;
 }
 
+/** What it asks the engine, and what comes of that. */
+interface Question {
+  readonly own: OwnRun;
+  readonly asked: Request;
+  readonly gone: Client | undefined;
+  readonly asker: Asker;
+}
+
 /** Answers requests over HTTP. */
 export class HttpRoutes {
   constructor(private readonly scope: RouteScope) {}
 
-  async answer(plan: RoutePlan, passage: Passage): Promise<Observable<unknown>> {
+  /** No Promise where this process has the answer: each one costs every hit. */
+  answer(plan: RoutePlan, passage: Passage): Observable<unknown> | Promise<Observable<unknown>> {
     const { context } = passage;
     const request = context.getArgByIndex<HttpRequest>(0);
     const { http, cache } = plan;
@@ -54,7 +63,21 @@ export class HttpRoutes {
     }
     const credentials = http.public ? NONE : credentialsOf(request, http.credentials);
     const read = plan.reader.read(context, credentials);
-    const reading = isThenable(read) ? await read : read;
+    return isThenable(read)
+      ? read.then((reading) => this.answerAbout(plan, passage, reading, credentials, call))
+      : this.answerAbout(plan, passage, read, credentials, call);
+  }
+
+  private answerAbout(
+    plan: RoutePlan,
+    passage: Passage,
+    reading: InputReading | undefined,
+    credentials: readonly string[],
+    call: ResolvedCall,
+  ): Observable<unknown> | Promise<Observable<unknown>> {
+    const { context } = passage;
+    const request = context.getArgByIndex<HttpRequest>(0);
+    const { http, cache } = plan;
     // Undefined: the handler will meet the same.
     if (reading === undefined) return pass(this.scope, passage);
     const reply = replyOf(context.getArgByIndex<object>(1));
@@ -68,29 +91,43 @@ export class HttpRoutes {
     const all = plan.placeOf === undefined ? parts : [plan.placeOf(request), ...parts];
     const key = keyOrUndefined(plan, request.method, all, call);
     if (key === undefined) return this.goAround(plan, passage, reply, 'bypass', 'key');
-    const opening = cache.ready();
-    if (opening) await opening;
     const inquiry = { plan, passage, reply, key, reading, wishes, verb: request.method };
-    return this.ask(inquiry, wishes ? { ...call, ...wishes.call } : call, {
+    const asker = {
       ifNoneMatch: request.headers['if-none-match'],
       isPrivate: credentials.length > 0,
       wantedFresh: wishes?.call.fresh === true,
-    });
+    };
+    const opening = cache.ready();
+    return opening ? opening.then(() => this.ask(inquiry, call, asker)) : this.ask(inquiry, call, asker);
   }
 
-  private async ask(inquiry: Inquiry, call: ResolvedCall, asker: Asker): Promise<Observable<unknown>> {
+  private ask(
+    inquiry: Inquiry,
+    plain: ResolvedCall,
+    asker: Asker,
+  ): Observable<unknown> | Promise<Observable<unknown>> {
     const { plan, passage, reply, key, reading, wishes, verb } = inquiry;
-    const { core } = plan.cache;
     const own = new OwnRun();
     const gone = plan.policy.abandon === 'abort' ? whenGone(reply.raw) : undefined;
-    const heard = gone ? { ...call, signal: gone.signal } : call;
-    const asked: Request = requestOf(plan, key, reading, heard, (loadContext) =>
+    const call = wishes || gone ? { ...plain, ...wishes?.call, ...(gone && { signal: gone.signal }) } : plain;
+    const asked: Request = requestOf(plan, key, reading, call, (loadContext) =>
       loadResponse(this.scope, { plan, passage, reply, own, asked, verb }, loadContext),
     );
+    const near = wishes ? undefined : plan.cache.core.near(asked);
+    if (near === undefined) return this.askStore(inquiry, { own, asked, gone, asker });
+    own.end();
+    plan.noteShareable();
+    // What is due early is refreshed on its behalf.
+    if (near.outcome === 'fresh') reply.forgets();
+    return of(writeAnswer(plan, reply, near, responseOf(near.value), asker, NONE));
+  }
+
+  private async askStore(inquiry: Inquiry, question: Question): Promise<Observable<unknown>> {
+    const { plan, reply, wishes } = inquiry;
+    const { own, asked, gone, asker } = question;
+    const { core } = plan.cache;
     try {
-      const answer = wishes
-        ? await wishes.answer(core, asked)
-        : (core.near(asked) ?? (await core.answer(asked)));
+      const answer = await (wishes ? wishes.answer(core, asked) : core.answer(asked));
       if (answer === undefined) throw new GatewayTimeoutException('Nothing is cached (only-if-cached).');
       if (answer.value instanceof NotForOthers) return this.alone(inquiry, own, answer.value);
       own.end();

@@ -82,12 +82,14 @@ class RouteRequest implements Request {
 
 /** The handler's own view of its load: what is stale is what it answered with, not a response. */
 function bodyContextOf(context: LoadContext | undefined): LoadContext | undefined {
+  let stale: { readonly body: unknown } | undefined;
   return (
     context && {
       signal: context.signal,
       key: context.key,
       get stale() {
-        return context.stale instanceof RouteResponse ? context.stale.body : undefined;
+        stale ??= { body: context.stale instanceof RouteResponse ? context.stale.body : undefined };
+        return stale.body;
       },
       ttl: (duration) => context.ttl(duration),
       skip: () => context.skip(),

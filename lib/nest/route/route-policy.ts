@@ -32,6 +32,8 @@ export function routePolicyOf(policy: ResolvedPolicy): ResolvedPolicy {
     types: undefined,
     serializer: responseSerializer(where, policy.types, policy.serializer, ORDER),
     shared: false,
+    // Its body is made anew for each who asks.
+    isLasting: (response) => response instanceof RouteResponse && response.text !== undefined,
   };
 }
 

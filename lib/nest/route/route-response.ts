@@ -5,11 +5,9 @@ import type { ResponseHead } from './contracts.js';
 
 /** A response as it is cached, and as every request of its key gets it. */
 export class RouteResponse {
-  private parsed: { readonly body: unknown } | undefined;
-
   constructor(
     readonly head: ResponseHead,
-    /** The handler's value; undefined with `text`, which is parsed only for those who ask. */
+    /** The handler's value; undefined with `text`, which is parsed for each who asks. */
     private readonly value: unknown,
     /** The value as JSON, as it is sent. */
     readonly text: string | undefined,
@@ -19,8 +17,7 @@ export class RouteResponse {
   /** The handler's value, or a copy of it. */
   get body(): unknown {
     if (this.text === undefined || this.value !== undefined) return this.value;
-    this.parsed ??= { body: JSON.parse(this.text) as unknown };
-    return this.parsed.body;
+    return JSON.parse(this.text) as unknown;
   }
 }
 
