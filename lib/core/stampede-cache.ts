@@ -6,7 +6,7 @@ import {
 } from './cache-options.js';
 import { assemble } from './assemble.js';
 import { answerMany, bypassMany, Pace, type ManyOrder } from './batch/index.js';
-import { Call, NOT_FOUND, serveNear, UNSTORED, type Answer } from './call/index.js';
+import { answerPlain, Call, NOT_FOUND, serveNear, UNSTORED, type Answer } from './call/index.js';
 import { Changes } from './changes/index.js';
 import type { EventListener, StampedeCacheStats } from './events/index.js';
 import { ReentrantLoadError } from './errors.js';
@@ -61,7 +61,7 @@ export class StampedeCache {
   /** Answers one call. Rejects with the loader's error, or with one of this package's. */
   answer(request: Request): Promise<Answer> {
     return this.isPlain(request)
-      ? new Call(this.engine, this.refresher, request, undefined).answer()
+      ? answerPlain(this.engine, this.refresher, request)
       : this.answerAny(request);
   }
 

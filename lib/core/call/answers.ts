@@ -27,8 +27,13 @@ export function windowsOf({ policy, call }: Request): StaleWindows {
 }
 
 /** What an entry is to this reader now. */
-export function judge(engine: Engine, entry: StoredEntry, request: Request): Freshness {
-  return freshness(entry.header, engine.gate.store.now(), windowsOf(request));
+export function judge(
+  engine: Engine,
+  entry: StoredEntry,
+  request: Request,
+  now = engine.gate.store.now(),
+): Freshness {
+  return freshness(entry.header, now, windowsOf(request));
 }
 
 export function isEarlyDue(

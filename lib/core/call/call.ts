@@ -1,4 +1,5 @@
 import { LoadRejectedError, ReentrantLoadError, WaitTimeoutError } from '../errors.js';
+import type { ReadAnswer } from '../coherence/index.js';
 import type { Budget } from '../gate/index.js';
 import {
   detachedFlightOf,
@@ -13,7 +14,7 @@ import type { Outcome } from '../outcome.js';
 import { uncacheable } from '../publish/index.js';
 import type { Request } from '../request.js';
 import { judge, readEntry, turnToRead, UNSTORED, type Answer, type Reading } from './answers.js';
-import { joinOrLead } from './join-or-lead.js';
+import { joinOrLead, joinsUnread } from './join-or-lead.js';
 import { orAborted } from './or-aborted.js';
 import { allowsStale, OwnRead } from './own-read.js';
 import { Ride, type RideEnd } from './ride.js';
@@ -23,6 +24,14 @@ import { refreshed, serve } from './serve.js';
 const MAX_FLIGHTS = 8;
 /** The longest a call made inside a load waits for others, ms: its own lease keeps others waiting meanwhile. */
 const NESTED_WAIT = 1_000;
+
+/** How a call began. */
+export interface Start {
+  readonly arrival: number;
+  /** Monotonic, ms. */
+  readonly arrivedAt: number;
+  readonly budget: Budget;
+}
 
 /**
  * One call, from its arrival to its answer: a hit decided on one read; else it joins or leads flights until one lands with
@@ -43,29 +52,39 @@ export class Call {
     private readonly refresher: Refresher,
     private readonly request: Request,
     private readonly inside: ChainLink | undefined,
+    start?: Start,
   ) {
-    this.arrival = engine.arrivals.next();
-    this.arrivedAt = engine.runtime.clock.now();
-    this.budget = engine.gate.budget();
+    this.arrival = start?.arrival ?? engine.arrivals.next();
+    this.arrivedAt = start?.arrivedAt ?? engine.runtime.clock.now();
+    this.budget = start?.budget ?? engine.gate.budget();
     this.own = new OwnRead(engine, request, this.budget);
   }
 
   async answer(): Promise<Answer> {
     const { engine, request } = this;
-    const isNear = this.own.readNear();
-    if (isNear || !this.joinsUnread()) {
-      const { signal } = request.call;
-      if (!isNear) await (signal ? orAborted(engine.abortWatch, signal, this.own.read()) : this.own.read());
-      const turn = this.own.turnToHit(this.arrivedAt);
-      if (turn) {
-        // It keeps nobody of its batch waiting.
-        request.batch?.settle();
-        await turn;
-      }
-      const hit = this.hit();
-      if (hit) return this.counted(serve(engine, request, hit));
+    if (this.own.readNear()) return this.afterRead();
+    if (joinsUnread(engine, request)) return this.counted(await this.miss());
+    const { signal } = request.call;
+    await (signal ? orAborted(engine.abortWatch, signal, this.own.read()) : this.own.read());
+    return this.afterRead();
+  }
+
+  /** The answer of a call whose read was shared. @param read undefined: the store told nothing */
+  answerWith(read: ReadAnswer | undefined): Promise<Answer> {
+    this.own.take(read);
+    return this.afterRead();
+  }
+
+  private async afterRead(): Promise<Answer> {
+    const { engine, request } = this;
+    const turn = this.own.turnToHit(this.arrivedAt);
+    if (turn) {
+      // It keeps nobody of its batch waiting.
+      request.batch?.settle();
+      await turn;
     }
-    return this.counted(await this.miss());
+    const hit = this.hit();
+    return this.counted(hit ? serve(engine, request, hit) : await this.miss());
   }
 
   private counted(answer: Answer): Answer {
@@ -87,16 +106,6 @@ export class Call {
     } finally {
       engine.guard.dismiss();
     }
-  }
-
-  /** A foreground load runs here, and nothing its leader saw in the store would do for this call: a read tells no more. */
-  private joinsUnread(): boolean {
-    const { engine, request } = this;
-    if (request.call.fresh || request.policy.coordinate === 'none') return false;
-    const running = engine.foreground.get(request.key);
-    if (running === undefined) return false;
-    const held = running.held && judge(engine, running.held, request);
-    return held !== 'fresh' && held !== 'stale';
   }
 
   /** The answer of this call's own read, if it may be served as it is. */

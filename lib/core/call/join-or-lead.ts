@@ -1,5 +1,6 @@
 import { Flight, flyForeground, type Departure, type Engine } from '../flight/index.js';
 import type { Request } from '../request.js';
+import { judge } from './answers.js';
 
 /** What a call knows before it joins or leads a flight. */
 export interface Boarding extends Omit<Departure, 'reason' | 'leaseless'> {
@@ -38,4 +39,13 @@ function joinable(engine: Engine, { key, call }: Request): Flight | undefined {
   const running = engine.forced.get(key);
   // Only a flight that has neither asked nor begun is sure to bring a load begun after this call.
   return running && !running.asked && running.begunAt === undefined ? running : undefined;
+}
+
+/** A foreground load runs here, and nothing its leader saw in the store would do for this call: a read tells no more. */
+export function joinsUnread(engine: Engine, request: Request): boolean {
+  if (request.call.fresh || request.policy.coordinate === 'none') return false;
+  const running = engine.foreground.get(request.key);
+  if (running === undefined) return false;
+  const held = running.held && judge(engine, running.held, request);
+  return held !== 'fresh' && held !== 'stale';
 }

@@ -35,6 +35,12 @@ export class OwnRead {
     return true;
   }
 
+  /** What was read along with others; undefined: the store told nothing. */
+  take(answer: ReadAnswer | undefined): void {
+    this.hasRead = true;
+    this.answer = answer;
+  }
+
   /** Asks the store. One that fails has told nothing. One promise and no more: every hit waits for it. */
   read(): Promise<void> {
     const { engine, request, budget } = this;

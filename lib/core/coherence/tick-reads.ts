@@ -15,11 +15,21 @@ const MOST_BIG = 1_000;
 type Found = (answer: ReadAnswer | Promise<ReadAnswer>) => void;
 type Failed = (error: unknown) => void;
 
+/** A read that all who ask for its key in this turn share. */
+export interface SharedRead {
+  /** Undefined: the store told nothing. */
+  readonly answer: Promise<ReadAnswer | undefined>;
+  readonly budget: Budget;
+  /** When the first of them asked, monotonic, ms. */
+  readonly since: number;
+}
+
 /** A read that has not left yet, and who waits for it. */
 interface Gathered {
   readonly whose: EntryOf;
   readonly budget: Budget;
   readonly listeners: { readonly found: Found; readonly failed: Failed }[];
+  shared?: SharedRead;
 }
 
 /** A read that has left. */
@@ -51,6 +61,11 @@ export class TickReads {
     private readonly copies: NearCache | undefined,
   ) {}
 
+  /** Whether there may be a copy of it here. */
+  mayBeNear({ policy }: EntryOf): boolean {
+    return this.copies !== undefined && this.copies.lifeOf(policy?.l1) > 0;
+  }
+
   /** A copy that this process keeps, where it surely counts. No promise: most hits end here. */
   near(whose: EntryOf, now = this.runtime.clock.now()): StoredEntry | undefined {
     const { copies } = this;
@@ -67,18 +82,28 @@ export class TickReads {
     return new Promise((resolve, reject) => this.readThen(whose, budget, resolve, reject));
   }
 
-  /** The same by callbacks: every hit comes this way, and each promise on it costs all of them. */
+  /** The same by callbacks. */
   readThen(whose: EntryOf, budget: Budget, found: Found, failed: Failed): void {
     const place = placeOf(whose.key);
-    const shared = this.gathering.get(place);
-    if (shared) {
-      shared.listeners.push({ found, failed });
-      return;
-    }
-    const gathered = { whose, budget, listeners: [{ found, failed }] };
-    this.gathering.set(place, gathered);
-    this.waiting.push(gathered);
-    if (this.waiting.length === 1) this.awaitTurn();
+    const there = this.gathering.get(place) ?? this.gather(place, whose, budget);
+    there.listeners.push({ found, failed });
+  }
+
+  /** The same with one promise for all who ask for the key in this turn: every hit comes this way. */
+  readShared(whose: EntryOf): SharedRead {
+    const place = placeOf(whose.key);
+    const there = this.gathering.get(place) ?? this.gather(place, whose, this.gate.budget());
+    return (there.shared ??= {
+      answer: new Promise((resolve) => {
+        const found = (answer: ReadAnswer | Promise<ReadAnswer>): void => {
+          // A promise of it never rejects but for want of an answer.
+          resolve(answer instanceof Promise ? answer.catch(nothing) : answer);
+        };
+        there.listeners.push({ found, failed: () => resolve(undefined) });
+      }),
+      budget: there.budget,
+      since: this.runtime.clock.now(),
+    });
   }
 
   /** Reads for itself alone, now. @throws StoreFailure */
@@ -106,6 +131,14 @@ export class TickReads {
   /** The store has a newer entry than the copy kept here. */
   forget(key: EntryKey): void {
     this.copies?.drop(placeOf(key));
+  }
+
+  private gather(place: string, whose: EntryOf, budget: Budget): Gathered {
+    const gathered: Gathered = { whose, budget, listeners: [] };
+    this.gathering.set(place, gathered);
+    this.waiting.push(gathered);
+    if (this.waiting.length === 1) this.awaitTurn();
+    return gathered;
   }
 
   private awaitTurn(): void {
@@ -216,3 +249,5 @@ export class TickReads {
     };
   }
 }
+
+function nothing(): undefined {}
