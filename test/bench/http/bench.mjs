@@ -1,6 +1,6 @@
 /**
- * What a cached route costs, beside a route without a cache, a handler that reads Redis itself, and the official
- * CacheInterceptor on @keyv/redis; on Express and Fastify, over one Redis. The cases take turns in each round, so that
+ * What a cached route costs, beside a route without a cache, a handler that reads Redis itself, an interceptor that only answers,
+ * and the official CacheInterceptor on @keyv/redis; on Express and Fastify, over one Redis. The cases take turns in each round, so that
  * whatever else the machine does meets all of them. One line of JSON a measurement, then a table of medians and ratios.
  *
  *   npm run bench:http -- [--rounds=5] [--seconds=2] [--connections=20] [--only=express]
@@ -30,10 +30,12 @@ const [rounds, seconds, connections] = [values.rounds, values.seconds, values.co
 /** By name: the path, and whether it is one of many keys. */
 const CASES = {
   constant: (size) => `/plain/constant/${size}`,
+  interceptor: (size) => `/bare/${size}`,
   hot: (size) => `/ours/${size}`,
   'hot in Redis': (size) => `/ours/stored/${size}`,
   'official hot': (size) => `/official/${size}`,
   getBuffer: (size, id) => `/plain/raw/${size}/${id}`,
+  'interceptor, getBuffer': (size, id) => `/bare/${size}/${id}`,
   keys: (size, id) => `/ours/${size}/${id}`,
   'official keys': (size, id) => `/official/${size}/${id}`,
 };

@@ -1,11 +1,15 @@
 /** Which case is told as a share of which. */
 const RATIOS = [
+  ['interceptor', 'constant'],
   ['hot', 'constant'],
   ['hot in Redis', 'constant'],
   ['official hot', 'constant'],
+  ['hot', 'interceptor'],
   ['hot', 'official hot'],
   ['hot in Redis', 'official hot'],
+  ['interceptor, getBuffer', 'getBuffer'],
   ['keys', 'getBuffer'],
+  ['keys', 'interceptor, getBuffer'],
   ['official keys', 'getBuffer'],
   ['keys', 'official keys'],
 ];
