@@ -14,8 +14,12 @@ import { wholeNumber } from './whole-number.js';
 export interface CoherenceOptions {
   /** The longest another process takes to heed `clear` and invalidations of tags. @default '1s' */
   readonly maxLag?: Duration;
-  /** By messages of this package's own. @default 'messages' */
-  readonly mode?: 'messages';
+  /**
+   * How copies in the process (`l1`) learn of changes: by messages of this package's own, or besides by `tracking`: Redis
+   * itself tells of each change of an entry's key, also of evictions, a flush and deletions by hand. Where it does not, one
+   * warning says so. @default 'messages'
+   */
+  readonly mode?: 'messages' | 'tracking';
 }
 
 /** The options of a cache that do not depend on its surroundings. */
@@ -56,7 +60,7 @@ export interface ResolvedCacheOptions {
   readonly loads: GuardLimits;
   readonly redisTimeout: number;
   readonly redisWriteTimeout: number;
-  readonly coherence: { readonly maxLag: number };
+  readonly coherence: ResolvedCoherence;
   readonly l1: NearLimits | undefined;
   readonly vary: (() => KeyPart) | undefined;
   readonly bypass: (() => boolean) | undefined;
@@ -103,7 +107,13 @@ function positive(value: Duration, name: string): number {
 /** Below this a heartbeat would be all the process does. */
 const SHORTEST_LAG = 20;
 
-export function resolveCoherence(coherence: CoherenceOptions = {}): { readonly maxLag: number } {
+export interface ResolvedCoherence {
+  readonly maxLag: number;
+  readonly mode: 'messages' | 'tracking';
+}
+
+/** @throws ConfigurationError */
+export function resolveCoherence(coherence: CoherenceOptions = {}): ResolvedCoherence {
   if (typeof coherence !== 'object' || coherence === null) {
     throw new ConfigurationError(
       `coherence is an object such as { maxLag: '1s' }, received ${show(coherence)}.`,
@@ -116,13 +126,11 @@ export function resolveCoherence(coherence: CoherenceOptions = {}): { readonly m
       `coherence.${unknown[0]} is unknown (${show(unknown[1])}); known: maxLag, mode.`,
     );
   }
-  if (mode !== 'messages') {
-    throw new ConfigurationError(
-      `coherence.mode is 'messages' in this version, received ${show(mode)}. Leave it out.`,
-    );
+  if (mode !== 'messages' && mode !== 'tracking') {
+    throw new ConfigurationError(`coherence.mode is 'messages' or 'tracking', received ${show(mode)}.`);
   }
   const lag = toMilliseconds(maxLag, 'coherence.maxLag');
-  if (lag >= SHORTEST_LAG) return { maxLag: lag };
+  if (lag >= SHORTEST_LAG) return { maxLag: lag, mode };
   throw new ConfigurationError(
     `coherence.maxLag is a duration of at least ${SHORTEST_LAG} ms, received ${show(maxLag)}.`,
   );

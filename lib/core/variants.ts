@@ -1,5 +1,5 @@
 import type { Budget, StoreGate } from './gate/index.js';
-import type { EntryKey } from './keys/index.js';
+import { withVariant, type EntryKey } from './keys/index.js';
 import type { Runtime } from './ports.js';
 
 /** Announcements are renewed this often while their variant is in use, ms: the store may have evicted one. */
@@ -71,7 +71,7 @@ export class Variants {
     const announced = await this.list(name);
     const others = new Set(['', ...announced]);
     others.delete(key.variant);
-    return [...others].map((variant) => ({ ...key, variant }));
+    return [...others].map((variant) => withVariant(key, variant));
   }
 
   private async announce(name: string, variant: string, lifeMs: number, budget?: Budget): Promise<void> {

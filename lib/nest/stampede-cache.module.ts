@@ -152,11 +152,13 @@ async function buildStore(setup: CacheSetup): Promise<BuiltStore> {
     return inProcess(runtime, resolveNear(options.l1, 'l1'));
   }
   const listeners: ((state: 'up' | 'down', reason: string) => void)[] = [];
+  const { maxLag, mode } = resolveCoherence(options.coherence);
   const store = await createRedisStore({
     connection: options.redis,
     namespace,
     runtime,
-    maxLag: resolveCoherence(options.coherence).maxLag,
+    maxLag,
+    tracking: mode === 'tracking',
     onState: (state, reason) => {
       if (state === 'up') log.info(`${describeCache(name)}: Redis is up (namespace ${namespace}).`);
       else

@@ -49,6 +49,16 @@ export class KeyNames {
     return `${this.namespace}:v:{${tagId(name)}}`;
   }
 
+  /** What the names of all entries' keys begin with in Redis, and one that is no entry's: every id has a `:`. */
+  tracked(client: ClientLike): { readonly prefix: string; readonly probeKey: string } {
+    const keyPrefix = clientOption(client, 'keyPrefix');
+    const prefix = `${this.namespace}:d:`;
+    return {
+      prefix: `${typeof keyPrefix === 'string' ? keyPrefix : ''}${prefix}`,
+      probeKey: `${prefix}{~probe}`,
+    };
+  }
+
   /**
    * The one channel of wake-ups and signals. ioredis does not apply `keyPrefix` to channels and Redis has no databases in
    * pub/sub, so both are put into the name.

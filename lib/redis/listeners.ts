@@ -42,8 +42,13 @@ export class Listeners {
 
   private wake(id: string, wake: Wake): void {
     // `ended`: the entry is what it was.
-    if (wake.kind !== 'ended') this.tell(this.watchers, { kind: 'entry', place: id });
+    if (wake.kind !== 'ended') this.changed(id);
     this.tell(this.waiters.get(id), wake);
+  }
+
+  /** Somebody wrote or removed an entry's key. */
+  changed(place: string): void {
+    this.tell(this.watchers, { kind: 'entry', place });
   }
 
   /** Messages may have been missed. */

@@ -12,6 +12,8 @@ export interface RedisStoreOptions {
   readonly epochGuess?: number;
   /** How far a process may lag behind the changes of others, ms: the heartbeat's measure. Default 1000. */
   readonly maxLag?: number;
+  /** The server itself is asked to tell of changes of entries' keys (`CLIENT TRACKING`). Default: it is not. */
+  readonly tracking?: boolean;
   /** The connection for commands became usable or ceased to be; once per change. The first change comes from `open()`. */
   readonly onState?: StateListener;
   /** The same for the connection that wake-ups arrive on. */

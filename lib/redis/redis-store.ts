@@ -70,10 +70,11 @@ export class RedisStore implements Store {
     this.clockSkew = clockSkewOf(client);
     if (!isCluster(client)) this.readMany = (keys) => this.readAll(keys);
     this.names = new KeyNames(namespace);
-    this.channel = this.names.channel(client);
+    const channel = (this.channel = this.names.channel(client));
     this.clock = new ServerClock(runtime.clock, options.epochGuess ?? Date.now());
     const latestEpoch = (): number => this.epochKey.latest();
-    this.wakeUp = new WakeUp({ client, channel: this.channel, runtime, maxLag, latestEpoch, onPush });
+    const tracked = options.tracking === true ? this.names.tracked(client) : undefined;
+    this.wakeUp = new WakeUp({ client, channel, runtime, maxLag, latestEpoch, onPush, tracked });
     this.link = new CommandLink({
       client,
       owned,
@@ -93,7 +94,7 @@ export class RedisStore implements Store {
       serverClock: this.clock,
       clock: runtime.clock,
     });
-    const { scripts, link, names, channel, clock } = this;
+    const { scripts, link, names, clock } = this;
     this.changes = new EntryChanges(scripts, link, names, channel);
     this.tagKeys = new RedisTags(scripts, link, names, channel, runtime.random, clock);
     this.epochKey = new RedisEpochs(scripts, link, names, channel, runtime.random, clock);

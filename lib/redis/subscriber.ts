@@ -1,3 +1,4 @@
+import { INVALIDATIONS, type KeyTracking } from './key-tracking.js';
 import type { SingleLike } from './redis-like.js';
 import { reasonOf } from './redact.js';
 
@@ -30,16 +31,24 @@ export class Subscriber {
     source: SingleLike,
     private readonly channels: Channels,
     private readonly events: SubscriberEvents,
+    /** Undefined: the server itself is not asked to tell of keys. */
+    private readonly tracking?: KeyTracking,
   ) {
     this.connection = source.duplicate(OWN_OPTIONS);
     this.connection.on('error', (error: unknown) => {
       this.lastError = reasonOf(error);
     });
     this.connection.on('message', (channel: unknown, text: unknown) => {
-      if (this.over) return;
+      if (this.over || channel === INVALIDATIONS) return;
       if (channel === channels.beats) this.events.onBeat(String(text));
       else this.events.onMessage(String(text));
     });
+    if (tracking !== undefined) {
+      // Names of keys come as a list, which the event for texts would make one text of.
+      this.connection.on('messageBuffer', (channel: unknown, keys: unknown) => {
+        if (!this.over && String(channel) === INVALIDATIONS) tracking.receive(keys);
+      });
+    }
     // ioredis 5.8 to 5.11 lose a SUBSCRIBE that is sent before `ready`.
     this.connection.on('ready', () => void this.subscribe());
     this.connection.on('end', () => this.down(this.lastError));
@@ -66,6 +75,7 @@ export class Subscriber {
   private async subscribe(): Promise<void> {
     try {
       const { messages, beats } = this.channels;
+      await this.tracking?.arm(this.connection);
       await this.connection.subscribe(messages);
       if (beats !== undefined) await this.connection.subscribe(beats).catch(() => undefined);
       if (!this.over) this.events.onUp();

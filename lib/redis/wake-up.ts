@@ -2,6 +2,7 @@ import type { Cancel, Runtime } from '../core/ports.js';
 import type { Signal, Wake } from '../core/store.js';
 import { ClusterBeats } from './cluster-beats.js';
 import { Heartbeat, type Beat } from './heartbeat.js';
+import { KeyTracking } from './key-tracking.js';
 import { Listeners } from './listeners.js';
 import { reasonOf } from './redact.js';
 import { isCluster, type ClientLike, type SingleLike } from './redis-like.js';
@@ -16,6 +17,8 @@ export interface WakeUpOptions {
   /** What an announced epoch may be at most, server ms. */
   readonly latestEpoch: () => number;
   readonly onPush: (state: 'up' | 'down', reason: string) => void;
+  /** Has the server itself tell of changes of entries' keys. Not a Cluster, of which only one server is listened to. */
+  readonly tracked?: { readonly prefix: string; readonly probeKey: string } | undefined;
 }
 
 interface NodeAddress {
@@ -23,6 +26,8 @@ interface NodeAddress {
   readonly port?: unknown;
 }
 
+const NO_TRACKING =
+  "coherence.mode 'tracking' needs one server, and this is a Cluster: copies (l1) are kept true by this package's own messages alone.";
 const FIRST_RETRY_MS = 50;
 const LAST_RETRY_MS = 5000;
 /** A server that accepts a connection and stays silent would keep the subscriber for ever. */
@@ -37,6 +42,7 @@ export class WakeUp {
   private readonly heartbeat: Heartbeat;
   private readonly clusterBeats: ClusterBeats | undefined;
   private readonly channels: Channels;
+  private readonly tracking: KeyTracking | undefined;
   private subscriber: Subscriber | undefined;
   private suspect = false;
   private isUp = false;
@@ -56,6 +62,7 @@ export class WakeUp {
       : undefined;
     this.channels = { messages: channel, beats: this.clusterBeats === undefined ? undefined : beats };
     this.listeners = new Listeners(runtime.log, options.latestEpoch);
+    this.tracking = this.trackingOf(options);
     this.heartbeat = new Heartbeat({
       runtime,
       maxLag,
@@ -112,12 +119,23 @@ export class WakeUp {
     this.closed = true;
     this.isUp = false;
     this.cancelTimer?.();
+    this.tracking?.cancel();
     this.heartbeat.stop();
     if (isCluster(this.options.client)) this.options.client.off('-node', this.onNodeGone);
     this.subscriber?.close();
     this.subscriber = undefined;
     this.listeners.clear();
     this.settle();
+  }
+
+  private trackingOf({ client, runtime, tracked }: WakeUpOptions): KeyTracking | undefined {
+    if (tracked === undefined) return undefined;
+    if (isCluster(client)) {
+      runtime.log.warn(NO_TRACKING);
+      return undefined;
+    }
+    const onChange = (place: string): void => this.listeners.changed(place);
+    return new KeyTracking({ ...tracked, client, runtime, onChange, onFlush: () => this.listeners.gap() });
   }
 
   private connect(): void {
@@ -129,12 +147,13 @@ export class WakeUp {
     const source = this.source();
     if (source === undefined) return this.down('no master of the cluster is known yet');
     try {
-      this.subscriber = new Subscriber(source, this.channels, {
-        onUp: () => this.arrived(),
-        onMessage: (text) => this.listeners.receive(text),
-        onBeat: (text) => this.clusterBeats?.receive(text),
-        onDown: (reason) => this.down(reason),
-      });
+      const events = {
+        onUp: (): void => this.arrived(),
+        onMessage: (text: string): void => this.listeners.receive(text),
+        onBeat: (text: string): void => this.clusterBeats?.receive(text),
+        onDown: (reason: string): void => this.down(reason),
+      };
+      this.subscriber = new Subscriber(source, this.channels, events, this.tracking);
       const late = (): void => this.down(`not subscribed within ${SUBSCRIBE_MS} ms`);
       this.cancelTimer = this.options.runtime.timers.after(SUBSCRIBE_MS, late, true);
     } catch (error) {
@@ -159,6 +178,7 @@ export class WakeUp {
     this.options.onPush('up', 'subscribed');
     this.heartbeat.begin();
     this.listeners.gap();
+    this.tracking?.prove();
   }
 
   private down(reason: string): void {
@@ -175,6 +195,7 @@ export class WakeUp {
 
   private drop(reason: string): void {
     this.cancelTimer?.();
+    this.tracking?.cancel();
     this.subscriber?.close();
     this.subscriber = undefined;
     const wasUp = this.isUp;

@@ -410,11 +410,7 @@ describe('Options that can not be used', () => {
     ['coherence that is no object', { coherence: '1s' }, /coherence.*'1s'/],
     ['coherence with a typo', { coherence: { maxLags: '1s' } }, /coherence\.maxLags.*'1s'/],
     ['coherence.maxLag', { coherence: { maxLag: 'soon' } }, /coherence\.maxLag.*'soon'/],
-    [
-      'coherence.mode, not in this version',
-      { coherence: { mode: 'tracking' } },
-      /coherence\.mode.*'tracking'/,
-    ],
+    ['coherence.mode', { coherence: { mode: 'gossip' } }, /coherence\.mode.*'tracking'.*'gossip'/],
     ['loads.breaker of a wrong kind', { loads: { breaker: true } }, /loads\.breaker/],
     ['a part of loads.breaker that is unknown', { loads: { breaker: { rate: 1 } } }, /loads\.breaker\.rate/],
     ['loads.pools of a wrong kind', { loads: { pools: 3 } }, /loads\.pools/],
@@ -428,8 +424,8 @@ describe('Options that can not be used', () => {
     expect(error.message).toMatch(message);
   });
 
-  it('coherence has a lag, and goes by messages', async () => {
-    await boot({ imports: [StampedeCacheModule.forRoot({ coherence: { maxLag: '5s', mode: 'messages' } })] });
+  it.each(['messages', 'tracking'] as const)('coherence has a lag, and goes by %s', async (mode) => {
+    await boot({ imports: [StampedeCacheModule.forRoot({ coherence: { maxLag: '5s', mode } })] });
   });
 
   it('l1: false asks for nothing and passes', async () => {

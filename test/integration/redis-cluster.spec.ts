@@ -92,6 +92,14 @@ async function crossSlotErrors(): Promise<number> {
 }
 
 describe('on a cluster of three masters', () => {
+  it("says that coherence.mode 'tracking' needs one server, and hears messages", async () => {
+    const kit = await makeStore({ nodes: nodes() }, { tracking: true });
+    kits.push(kit);
+    await kit.store.open();
+    await until(() => kit.store.pushUp(), { what: 'the subscription' });
+    expect(kit.warnings).toEqual([expect.stringContaining("coherence.mode 'tracking' needs one server")]);
+  });
+
   it('every operation works on keys of all slots', async () => {
     const kit = await opened({ nodes: nodes() });
     expect([kit.states, kit.pushes]).toEqual([['up: connected'], ['up: subscribed']]);

@@ -5,6 +5,7 @@ import type { Counters, EventBus } from '../events/index.js';
 import type { Baselines, Distrust, Epochs, TagBook, TickReads } from '../coherence/index.js';
 import type { StoreGate } from '../gate/index.js';
 import type { LoadGuard } from '../guard/index.js';
+import { withVariant } from '../keys/index.js';
 import type { LoadChain } from '../load/index.js';
 import type { NearCache } from '../near/index.js';
 import type { Runtime } from '../ports.js';
@@ -75,7 +76,7 @@ export function seal(engine: Engine, flight: Flight): void {
  */
 export function detach(engine: Engine, { key, name }: Pick<Request, 'key' | 'name'>): void {
   for (const variant of engine.variants.ownOf(name, key.variant)) {
-    const own = { ...key, variant };
+    const own = withVariant(key, variant);
     engine.reads.detach(own);
     for (const map of flightsOf(engine)) map.detach(own);
   }

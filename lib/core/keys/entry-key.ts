@@ -59,6 +59,11 @@ export function entryKey(
   return new LazyKey(id, variant);
 }
 
+/** The same entry as another build keeps it. */
+export function withVariant(key: EntryKey, variant: string): EntryKey {
+  return new LazyKey(key.id, variant);
+}
+
 /** The digest is asked for by whoever reads or writes an entry: a hit in the process does without. */
 class LazyKey implements EntryKey {
   private known: string | undefined;

@@ -1,4 +1,11 @@
-import { encodeArgs, encodeKey, encodePart, entryKey, keyDigest } from '../../../lib/core/keys/index.js';
+import {
+  encodeArgs,
+  encodeKey,
+  encodePart,
+  entryKey,
+  keyDigest,
+  withVariant,
+} from '../../../lib/core/keys/index.js';
 
 const id = (name: string | undefined, ...args: unknown[]): string =>
   entryKey(name, undefined, encodeArgs(args)).id;
@@ -58,6 +65,11 @@ describe('the digest of an id', () => {
     expect(keyDigest('ProductsService.findOne:42')).toBe('miSaaVAI');
     expect(keyDigest(':')).toBe('C03dD9x7');
     expect(entryKey('ProductsService.findOne', undefined, '42').digest).toBe('miSaaVAI');
+  });
+
+  it('is the same for every variant of the entry', () => {
+    const key = withVariant(entryKey('Svc.find', undefined, '1', '.2'), '.3');
+    expect([key.id, key.variant, key.digest]).toEqual(['Svc.find:1', '.3', keyDigest('Svc.find:1')]);
   });
 
   it('differs for 200,000 ids that are alike', () => {
