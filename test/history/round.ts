@@ -38,6 +38,12 @@ export const OPTIONS: CacheOptions = {
 /** In a third of the schedules the processes keep copies of hot entries. */
 const keepsCopies = (seed: number): boolean => seed % 3 === 0;
 
+/** In half of those Redis itself tells of changes, too. */
+const coherenceOf = (seed: number): CacheOptions['coherence'] => ({
+  maxLag: MAX_LAG,
+  mode: seed % 6 === 0 ? 'tracking' : 'messages',
+});
+
 export const limits = (seed = 1): Limits => ({
   catalogue: catalogue(),
   concurrency: CONCURRENCY,
@@ -59,7 +65,7 @@ export async function runRound({ seed, seconds, processes = 4, root }: RoundOpti
     processes,
     proxied,
     catalogue: keys,
-    options: keepsCopies(seed) ? { ...OPTIONS, l1: {} } : OPTIONS,
+    options: keepsCopies(seed) ? { ...OPTIONS, l1: {}, coherence: coherenceOf(seed) } : OPTIONS,
     root,
     versionOf,
   });

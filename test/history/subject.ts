@@ -55,6 +55,7 @@ export class Subject {
       connection,
       namespace,
       runtime,
+      tracking: options.coherence?.mode === 'tracking',
       ...(typeof lag === 'number' && { maxLag: lag }),
     });
     let plainKey = (key: EntryKey): string => key.id;

@@ -3,10 +3,13 @@
  * and the official CacheInterceptor on @keyv/redis; on Express and Fastify, over one Redis. The cases take turns in each round, so that
  * whatever else the machine does meets all of them. One line of JSON a measurement, then a table of medians and ratios.
  *
- *   npm run bench:http -- [--rounds=5] [--seconds=2] [--connections=20] [--only=express]
+ *   npm run bench:http -- [--rounds=5] [--seconds=2] [--connections=20] [--only=express] [--docs=docs]
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { cpus } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import autocannon from 'autocannon';
@@ -14,6 +17,7 @@ import { ensureDist } from '../../../scripts/ensure-dist.mjs';
 import { RedisServer } from '../fleet/redis.mjs';
 import { Redis } from '../root.mjs';
 import { bodyOf, rawKey, SIZES } from './bodies.mjs';
+import { page } from './page.mjs';
 import { table } from './table.mjs';
 
 const KEYS = 1_000;
@@ -23,6 +27,7 @@ const { values } = parseArgs({
     seconds: { type: 'string', default: '2' },
     connections: { type: 'string', default: '20' },
     only: { type: 'string' },
+    docs: { type: 'string' },
   },
 });
 const [rounds, seconds, connections] = [values.rounds, values.seconds, values.connections].map(Number);
@@ -119,7 +124,13 @@ try {
   for (const adapter of adapters) sites.push(await startSite(adapter, server.url));
   for (const site of sites) await fill(site);
   const lines = await measure(sites);
-  console.log(table(lines));
+  const tables = table(lines);
+  console.log(tables);
+  if (values.docs !== undefined) {
+    const processor = `${cpus().length} cores (${cpus()[0]?.model ?? 'unknown'})`;
+    const file = join(values.docs, 'benchmarks-http.md');
+    writeFileSync(file, page(tables, { rounds, seconds, connections, processor }));
+  }
   client.disconnect();
 } finally {
   for (const { child } of sites) child.kill();
