@@ -34,6 +34,9 @@ const FOLDERS: Readonly<Record<string, readonly string[]>> = {
 };
 const EDGE_FOLDERS: readonly string[] = ['core', 'nest'];
 
+/** Where objects are made for each call or load; what lib/redis makes so lives as long as its connection. */
+const MADE_PER_CALL = ['lib/core/', 'lib/nest/'];
+
 /** Time and chance reach the core through ports. */
 const FORBIDDEN_GLOBALS = new Set(['setTimeout', 'setInterval', 'setImmediate', 'queueMicrotask']);
 const FORBIDDEN_MEMBERS = new Set([
@@ -51,6 +54,7 @@ export function findViolations(sources: Sources): string[] {
     ...[...sources].flatMap(([file, text]) => [
       ...importViolations(file, imports.get(file) ?? []),
       ...(file.startsWith('lib/core/') ? clockViolations(file, text) : []),
+      ...(MADE_PER_CALL.some((folder) => file.startsWith(folder)) ? literalViolations(file, text) : []),
       ...lengthViolations(file, text),
     ]),
     ...clientViolations(imports),
@@ -111,6 +115,33 @@ function clientViolations(imports: ReadonlyMap<string, readonly Import[]>): stri
 function lengthViolations(file: string, text: string): string[] {
   const lines = text.trimEnd().split('\n').length;
   return lines > MAX_LINES ? [`${file} has ${lines} lines, more than ${MAX_LINES}`] : [];
+}
+
+/**
+ * V8 takes a function literal that is assigned to a property for a method and allocates it as old: what it captures is garbage
+ * that only a full collection finds.
+ */
+function literalViolations(file: string, text: string): string[] {
+  const found: string[] = [];
+  const source = parse(file, text);
+  const isLiteral = (node: ts.Node | undefined): boolean =>
+    node !== undefined && (ts.isArrowFunction(node) || ts.isFunctionExpression(node));
+  const visit = (node: ts.Node): void => {
+    const isAssigned =
+      ts.isBinaryExpression(node) &&
+      node.operatorToken.kind >= ts.SyntaxKind.FirstAssignment &&
+      node.operatorToken.kind <= ts.SyntaxKind.LastAssignment &&
+      (ts.isPropertyAccessExpression(node.left) || ts.isElementAccessExpression(node.left)) &&
+      isLiteral(node.right);
+    const isField = ts.isPropertyDeclaration(node) && isLiteral(node.initializer);
+    if (isAssigned || isField) {
+      const { line } = source.getLineAndCharacterOfPosition(node.getStart(source));
+      found.push(`${file}:${line + 1} assigns a function literal to a property: make it a const first`);
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return found;
 }
 
 function clockViolations(file: string, text: string): string[] {

@@ -37,6 +37,18 @@ describe('the rules', () => {
       "import type { Type } from '@nestjs/common';",
       'lib/core may only import',
     ],
+    [
+      'a function literal in a property',
+      'lib/core/a.ts',
+      'flight.onEnd = () => undefined;',
+      'assigns a function literal to a property',
+    ],
+    [
+      'a function literal in a field',
+      'lib/nest/a.ts',
+      'class A { private end: () => void = () => undefined; }',
+      'assigns a function literal to a property',
+    ],
     ['core requires ioredis', 'lib/core/a.ts', "const x = require('ioredis');", 'lib/core may only import'],
     [
       'core names a type by import()',

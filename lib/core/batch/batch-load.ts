@@ -65,12 +65,13 @@ export class BatchLoad implements Gathering {
   /** Nobody was expected and somebody came: waits a moment for others. */
   waitForMore(): this {
     const stop = this.terms.timers.after(MOMENT, () => this.endMoment?.());
-    this.endMoment = () => {
+    const endMoment = (): void => {
       stop();
       this.endMoment = undefined;
       this.isClosed = this.parts.length > 0;
       this.decided();
     };
+    this.endMoment = endMoment;
     this.expect();
     return this;
   }

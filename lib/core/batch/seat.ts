@@ -28,6 +28,7 @@ export class Seat implements Place, LoadSlot, SharedLoad {
   private readonly granted = deferred<LoadSlot>();
   private state: 'queued' | 'asking' | 'joined' | 'gone' = 'queued';
   private keyId = '';
+  private readonly pass: () => void;
 
   constructor(
     readonly id: unknown,
@@ -37,6 +38,11 @@ export class Seat implements Place, LoadSlot, SharedLoad {
     private readonly ticket: Ticket,
     private readonly turnstile: Turnstile,
   ) {
+    const pass = (): void => {
+      this.state = 'asking';
+      this.granted.resolve(this);
+    };
+    this.pass = pass;
     // As with a ticket: whoever waits sees the rejection.
     this.granted.promise.catch(() => undefined);
     ticket.slot.then(
@@ -115,11 +121,6 @@ export class Seat implements Place, LoadSlot, SharedLoad {
     this.release();
     this.granted.reject(error);
   }
-
-  private readonly pass = (): void => {
-    this.state = 'asking';
-    this.granted.resolve(this);
-  };
 
   private become(state: 'joined' | 'gone'): void {
     const before = this.state;

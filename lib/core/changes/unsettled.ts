@@ -2,6 +2,7 @@ import type { Distrust } from '../coherence/index.js';
 import { nameOf } from '../coherence/index.js';
 import { isSoft, type Change } from '../deferral/index.js';
 import type { Cancel, Runtime } from '../ports.js';
+import { nothing } from '../nothing.js';
 
 /** Changes remembered at most, one a subject. */
 const CAPACITY = 10_000;
@@ -40,7 +41,7 @@ export class Unsettled {
   private failures = 0;
   private isTrying = false;
   private isClosed = false;
-  private cancel: Cancel = () => undefined;
+  private cancel: Cancel = nothing;
 
   constructor(
     private readonly distrust: Distrust,

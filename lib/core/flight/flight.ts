@@ -2,6 +2,7 @@ import type { Payload, StoredEntry } from '../entry/index.js';
 import type { Slot } from '../guard/index.js';
 import type { EntryKey } from '../keys/index.js';
 import type { ChainLink, Place } from '../load/index.js';
+import { nothing } from '../nothing.js';
 
 /**
  * What an error is to its callers. `failure`: a stale value or the fallback may stand in. `barred`: the same, and only the
@@ -55,7 +56,7 @@ export class Flight {
   /** Callers waiting for it. */
   callers = 0;
   /** Called when the last caller has gone before the end. */
-  onDeserted: () => void = () => undefined;
+  onDeserted: () => void = nothing;
 
   private readonly loaded = new Arrivals();
   private readonly landed = new Arrivals();

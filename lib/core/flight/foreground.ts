@@ -72,12 +72,13 @@ class ForegroundFlight {
     });
     flight.ticket = ticket;
     for (const lender of flight.lenders ?? []) ticket.borrowFrom(lender);
-    flight.onDeserted = () => {
+    const onDeserted = (): void => {
       if (!ticket.waiting) return;
       // Out of the map first: a caller who joined now would be turned away for those who left.
       seal(engine, flight);
       ticket.reject(DESERTED);
     };
+    flight.onDeserted = onDeserted;
     return ticket.slot;
   }
 
@@ -224,7 +225,8 @@ class ForegroundFlight {
     const { engine, flight, request } = this;
     const { clock } = engine.runtime;
     flight.phase = 'waiting';
-    flight.onDeserted = () => waiter.desert();
+    const onDeserted = (): void => waiter.desert();
+    flight.onDeserted = onDeserted;
     if (flight.callers === 0) waiter.desert();
     const started = clock.now();
     tell(engine, request, 'wait.start', {});

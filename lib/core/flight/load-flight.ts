@@ -38,8 +38,9 @@ export async function loadAndLand(
     },
     onLetGo: () => seal(engine, flight),
   });
-  flight.onDeserted = () => engine.background.own(abandon(engine, flight, request, keeper, load.abort));
-  if (flight.kind !== 'refresh' && flight.callers === 0) flight.onDeserted();
+  const onDeserted = (): void => engine.background.own(abandon(engine, flight, request, keeper, load.abort));
+  flight.onDeserted = onDeserted;
+  if (flight.kind !== 'refresh' && flight.callers === 0) onDeserted();
   engine.aborts.add(load.abort);
   const result = await load.result;
   engine.aborts.delete(load.abort);

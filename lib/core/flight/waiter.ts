@@ -2,6 +2,7 @@ import type { Cancel } from '../ports.js';
 import type { EntryKey } from '../keys/index.js';
 import type { Wake } from '../store.js';
 import type { Engine } from './engine.js';
+import { nothing } from '../nothing.js';
 
 /** Why waiting is over. `ended`: the load waited for left `outcome`. `retry`: ask again. */
 export type Woken =
@@ -23,12 +24,12 @@ const LONGEST_POLL = 100;
  */
 export class Waiter {
   private readonly early: Wake[] = [];
-  private onWake: (wake: Wake) => void = (wake) => this.early.push(wake);
+  private onWake: (wake: Wake) => void;
   private readonly stopListening: Cancel;
-  private cancelTimer: Cancel = () => undefined;
+  private cancelTimer: Cancel = nothing;
   private deserted = false;
   private stopped = false;
-  private finish: (woken: Woken) => void = () => undefined;
+  private finish: (woken: Woken) => void = nothing;
 
   constructor(
     private readonly engine: Engine,
@@ -36,6 +37,8 @@ export class Waiter {
     /** The entry found unusable: it does not end the wait. */
     private readonly rejectedId: string,
   ) {
+    const keep = (wake: Wake): void => void this.early.push(wake);
+    this.onWake = keep;
     this.stopListening = engine.gate.store.listen(key, (wake) => this.onWake(wake));
   }
 
@@ -44,7 +47,8 @@ export class Waiter {
     try {
       return await new Promise<Woken>((resolve) => {
         this.finish = resolve;
-        this.onWake = (wake) => this.judge(wake, token);
+        const judge = (wake: Wake): void => this.judge(wake, token);
+        this.onWake = judge;
         for (const wake of this.early.splice(0)) this.judge(wake, token);
         if (this.deserted) this.finish({ kind: 'deserted' });
         this.lookAgain(token, leaseMs, FIRST_POLL);

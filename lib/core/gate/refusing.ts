@@ -1,4 +1,5 @@
 import type { Timers } from '../ports.js';
+import { nothing } from '../nothing.js';
 
 /** Failures at once that need no turn of the event loop. */
 const MOST_IN_A_TURN = 100;
@@ -11,20 +12,21 @@ export class Refusing {
   /** What was refused since the event loop turned, and its next turn. */
   private refused = 0;
   private turn: Promise<void> | undefined;
-  private endTurn: () => void = () => undefined;
+  private endTurn: () => void = nothing;
 
   constructor(private readonly timers: Timers) {}
 
   reject(failure: Error, reject: (failure: Error) => void): void {
     this.refused += 1;
     this.turn ??= new Promise<void>((resolve) => {
-      this.endTurn = () => {
+      const endTurn = (): void => {
         stop();
         this.turn = undefined;
         this.refused = 0;
         resolve();
       };
-      const stop = this.timers.after(0, this.endTurn);
+      this.endTurn = endTurn;
+      const stop = this.timers.after(0, endTurn);
     });
     if (this.refused <= MOST_IN_A_TURN) return reject(failure);
     void this.turn.then(() => reject(failure));

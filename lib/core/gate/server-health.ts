@@ -1,4 +1,5 @@
 import type { Cancel, Runtime } from '../ports.js';
+import { nothing } from '../nothing.js';
 
 /** Silent operations in a row after which a server is not asked any more. */
 const SILENT_IN_A_ROW = 5;
@@ -26,7 +27,7 @@ export class ServerHealth {
   private inARow = 0;
   private silentSince: number | undefined;
   private probes = 0;
-  private cancel: Cancel = () => undefined;
+  private cancel: Cancel = nothing;
 
   constructor(
     private readonly runtime: Runtime,

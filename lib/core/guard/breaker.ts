@@ -2,6 +2,7 @@ import { circuitBreaker, CircuitState, handleAll, type CircuitBreakerPolicy, typ
 import type { Clock } from '../ports.js';
 import { FailureRate } from './failure-rate.js';
 import type { BreakerLimits } from './limits.js';
+import { nothing } from '../nothing.js';
 
 /** What a load says of its origin. `nothing`: it was aborted, or never called it. */
 export type Verdict = 'success' | 'failure' | 'nothing';
@@ -32,7 +33,7 @@ export class Breaker {
   private openUntil = 0;
   /** Who may try the origin while half-open. Undefined: the next to come. */
   private trial: Permit | undefined;
-  private endTrial: (failed: boolean) => void = () => undefined;
+  private endTrial: (failed: boolean) => void = nothing;
 
   constructor(
     private readonly limits: BreakerLimits,
@@ -102,7 +103,8 @@ export class Breaker {
     this.run(
       () =>
         new Promise<void>((resolve, reject) => {
-          this.endTrial = (failed) => (failed ? reject(FAILED) : resolve());
+          const end = (failed: boolean): void => (failed ? reject(FAILED) : resolve());
+          this.endTrial = end;
         }),
     );
   }
@@ -116,7 +118,7 @@ export class Breaker {
     if (state === CircuitState.Open) this.openUntil = this.clock.now() + this.limits.halfOpenAfter;
     if (state !== CircuitState.HalfOpen) {
       this.trial = undefined;
-      this.endTrial = () => undefined;
+      this.endTrial = nothing;
     }
     this.onChange(this.state);
   }

@@ -123,20 +123,23 @@ export class Pool implements Home {
       const why = `no slot came free within ${queueTimeout} ms (${this.option('queueTimeout')})`;
       ticket.reject(this.rejection(ticket.where, why));
     });
-    ticket.onNested = () => {
+    const onNested = (): void => {
       this.foreground.delete(ticket);
       this.background.delete(ticket);
       this.nested.add(ticket);
       this.onNested();
     };
-    ticket.onPromoted = () => this.promote(ticket);
-    ticket.onSettled = () => {
+    const onPromoted = (): void => this.promote(ticket);
+    const onSettled = (): void => {
       stop();
       this.nested.delete(ticket);
       this.foreground.delete(ticket);
       this.background.delete(ticket);
       if (this.nested.size + this.foreground.size === 0) this.drain.emptied();
     };
+    ticket.onNested = onNested;
+    ticket.onPromoted = onPromoted;
+    ticket.onSettled = onSettled;
   }
 
   private promote(ticket: Ticket): void {

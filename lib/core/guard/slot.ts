@@ -30,6 +30,8 @@ export interface Bearer {
   readonly around: Slot | undefined;
 }
 
+const asksNothing = (): readonly Awaiting[] => [];
+
 /**
  * The right to run one load. A load that calls other cached methods lends its slot to one of them at a time, so that nested
  * loads can't starve each other of slots.
@@ -37,7 +39,7 @@ export interface Bearer {
 export class Slot {
   private bearer: Bearer = { permit: undefined, around: undefined };
   private begun = false;
-  private asks: () => readonly Awaiting[] = () => [];
+  private asks: () => readonly Awaiting[] = asksNothing;
   private lent = false;
   private returned = false;
   /** Nested loads that would take this slot as soon as it is back. */

@@ -1,6 +1,7 @@
 import { deferred } from '../deferred.js';
 import type { Cancel } from '../ports.js';
 import type { Bearer, Home, Queued, Slot } from './slot.js';
+import { nothing } from '../nothing.js';
 
 /** One load's place in the queue for a slot. */
 export class Ticket implements Queued {
@@ -8,11 +9,11 @@ export class Ticket implements Queued {
   private settled = false;
   private parents: Set<Slot> | undefined;
   /** Set by the pool: takes this ticket out of its queue and stops its timer. */
-  onSettled: Cancel = () => undefined;
+  onSettled: Cancel = nothing;
   /** Set by the pool: a load waits for it, and holds a slot meanwhile. */
-  onNested: () => void = () => undefined;
+  onNested: () => void = nothing;
   /** Set by the pool: it moves to the foreground's queue. */
-  onPromoted: () => void = () => undefined;
+  onPromoted: () => void = nothing;
 
   constructor(
     readonly home: Home,

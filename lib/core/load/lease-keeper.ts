@@ -1,6 +1,7 @@
 import type { StoreGate } from '../gate/index.js';
 import type { EntryKey } from '../keys/index.js';
 import type { Cancel, Runtime } from '../ports.js';
+import { nothing } from '../nothing.js';
 
 /** A lease we hold. */
 export interface Lease {
@@ -17,7 +18,7 @@ export class LeaseKeeper {
   /** Somebody in another process waits for it. */
   contended = false;
   private stopped = false;
-  private cancel: Cancel = () => undefined;
+  private cancel: Cancel = nothing;
 
   constructor(
     private readonly key: EntryKey,
