@@ -7,6 +7,8 @@ import { TcpProxy } from '../support/tcp-proxy.js';
 import { until } from '../support/until.js';
 
 const MAX_LAG = 400;
+/** What a busy machine may add; a copy that nobody dropped would live for `l1.ttl`, 30 s. */
+const PAUSE = 1_500;
 const POLICY = { ttl: '10m', earlyRefresh: 0 } as const;
 
 let server: RedisServer;
@@ -113,8 +115,8 @@ describe('copies in the process', () => {
     row = 2;
     await change(other);
     const resolved = performance.now();
-    await until(async () => (await read()) === 2, { timeout: MAX_LAG + 300 });
-    expect(performance.now() - resolved).toBeLessThan(MAX_LAG + 300);
+    await until(async () => (await read()) === 2, { timeout: MAX_LAG + PAUSE });
+    expect(performance.now() - resolved).toBeLessThan(MAX_LAG + PAUSE);
     row = 3;
     await until(async () => (await read()) === 2 && cache.stats().l1.hits > hits + 1);
     await change(cache);
@@ -125,13 +127,13 @@ describe('copies in the process', () => {
     const [cache, other] = await pair();
     await warm(cache, 'k', () => 1);
     await other.set('k', 2);
-    await until(async () => (await cache.getOrLoad('k', never)) === 2, { timeout: MAX_LAG + 300 });
+    await until(async () => (await cache.getOrLoad('k', never)) === 2, { timeout: MAX_LAG + PAUSE });
 
     const policy = { ...POLICY, stale: '10m' } as const;
     await warm(cache, 'k');
     await other.expire('k');
     const outcomes = async () => (await cache.getOrLoadEntry('k', () => 3, policy)).outcome;
-    await until(async () => (await outcomes()) === 'stale', { timeout: MAX_LAG + 300 });
+    await until(async () => (await outcomes()) === 'stale', { timeout: MAX_LAG + PAUSE });
     await until(async () => (await cache.getOrLoad('k', never, policy)) === 3);
   });
 
@@ -139,7 +141,7 @@ describe('copies in the process', () => {
     const [cache, other] = await pair(false);
     await warm(cache, 'k', () => 1);
     await other.invalidate('k');
-    await until(async () => (await cache.getOrLoad('k', () => 2)) === 2, { timeout: MAX_LAG + 300 });
+    await until(async () => (await cache.getOrLoad('k', () => 2)) === 2, { timeout: MAX_LAG + PAUSE });
     expect(other.stats().l1).toEqual({
       entries: 0,
       bytes: 0,
@@ -233,7 +235,7 @@ describe('copies while messages do not arrive', () => {
       await other.set('k', 2);
       const since = performance.now();
       await until(async () => (await cache.getOrLoad('k', never)) === 2);
-      expect(performance.now() - since).toBeLessThan(MAX_LAG + 300);
+      expect(performance.now() - since).toBeLessThan(MAX_LAG + PAUSE);
     } finally {
       proxy.resume();
       await proxy.close();
