@@ -2,6 +2,7 @@ import type { EntryInfo } from '../core/entries.js';
 import { ConfigurationError } from '../core/errors.js';
 import { NO_KEY, type EntryKey, type Key } from '../core/keys/index.js';
 import type { Answer } from '../core/call/index.js';
+import { nothing } from '../core/nothing.js';
 import type { Entry } from '../core/outcome.js';
 import type { AnyPolicy, CallOptions, ResolvedCall } from '../core/policy/index.js';
 import type { LoadContext } from '../core/load/index.js';
@@ -22,8 +23,6 @@ export const UNNAMED = { name: '' } as const;
 const WHERE = 'StampedeCacheService';
 /** A reader needs no ttl; the module's other defaults stand. */
 const READING: AnyPolicy = { ttl: 0 };
-
-const nothing = (): undefined => undefined;
 
 /** Turns what users call into requests of the engine. */
 export class Calls {

@@ -1,6 +1,7 @@
 import type { EntryInfo } from '../core/entries.js';
 import { ConfigurationError } from '../core/errors.js';
 import type { KeyPart } from '../core/keys/index.js';
+import { nothing } from '../core/nothing.js';
 import type { CallOptions } from '../core/policy/index.js';
 import type { Request } from '../core/request.js';
 import { show } from '../core/show.js';
@@ -18,8 +19,6 @@ export type CallMethod = (
   args: readonly unknown[],
   options: CallOptions,
 ) => Promise<unknown>;
-
-const nothing = (): undefined => undefined;
 
 /** The entries of one cached method, by lists of its arguments. */
 export class MethodEntries {

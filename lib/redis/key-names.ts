@@ -1,4 +1,5 @@
 import { tagId, type EntryKey } from '../core/keys/index.js';
+import type { TrackedKeys } from './key-tracking.js';
 import { clientOption, type ClientLike } from './redis-like.js';
 
 /**
@@ -49,14 +50,9 @@ export class KeyNames {
     return `${this.namespace}:v:{${tagId(name)}}`;
   }
 
-  /** What the names of all entries' keys begin with in Redis, and one that is no entry's: every id has a `:`. */
-  tracked(client: ClientLike): { readonly prefix: string; readonly probeKey: string } {
-    const keyPrefix = clientOption(client, 'keyPrefix');
-    const prefix = `${this.namespace}:d:`;
-    return {
-      prefix: `${typeof keyPrefix === 'string' ? keyPrefix : ''}${prefix}`,
-      probeKey: `${prefix}{~probe}`,
-    };
+  /** What begins the names of all entries' keys, and nothing else. */
+  entries(client: ClientLike): TrackedKeys {
+    return { keyPrefix: keyPrefixOf(client), prefix: `${this.namespace}:d:` };
   }
 
   /**
@@ -64,9 +60,13 @@ export class KeyNames {
    * pub/sub, so both are put into the name.
    */
   channel(client: ClientLike): string {
-    const prefix = clientOption(client, 'keyPrefix');
     const db = clientOption(client, 'db');
     const database = typeof db === 'number' && db > 0 ? `:${db}` : '';
-    return `${typeof prefix === 'string' ? prefix : ''}${this.namespace}:wake${database}`;
+    return `${keyPrefixOf(client)}${this.namespace}:wake${database}`;
   }
+}
+
+function keyPrefixOf(client: ClientLike): string {
+  const prefix = clientOption(client, 'keyPrefix');
+  return typeof prefix === 'string' ? prefix : '';
 }

@@ -1,3 +1,5 @@
+import { isAnswer } from '../core/gate/index.js';
+import { nothing } from '../core/nothing.js';
 import type { Cancel, Runtime } from '../core/ports.js';
 import { reasonOf } from './redact.js';
 import type { SingleLike } from './redis-like.js';
@@ -8,13 +10,20 @@ export const INVALIDATIONS = '__redis__:invalidate';
 /** How long the server may take to tell of the key that was written to prove that it does, ms. */
 const PROOF_MS = 500;
 
-export interface KeyTrackingOptions {
+/** Of no entry: every id has a `:`. */
+const PROBE = '{~probe}';
+
+/** What begins the names of all entries' keys. */
+export interface TrackedKeys {
+  /** What the client puts before each of them by itself. */
+  readonly keyPrefix: string;
+  /** `{` follows. */
+  readonly prefix: string;
+}
+
+export interface KeyTrackingOptions extends TrackedKeys {
   /** Of commands: what it writes must be heard of. */
   readonly client: SingleLike;
-  /** What the names of all entries' keys begin with in Redis, its own `keyPrefix` included; `{` follows. */
-  readonly prefix: string;
-  /** A key under that prefix which is no entry's, as {@link client} is given it. */
-  readonly probeKey: string;
   readonly runtime: Runtime;
   /** An entry's key was written, deleted, evicted or has expired. */
   readonly onChange: (place: string) => void;
@@ -28,23 +37,30 @@ export interface KeyTrackingOptions {
  * where a server does not offer it, they are all there is, and that is told of once.
  */
 export class KeyTracking {
-  private probing: { readonly key: string; readonly heard: () => void } | undefined;
-  private stopProbe: Cancel = () => undefined;
+  /** As Redis knows it. */
+  private readonly prefix: string;
+  /** The proof under way, and the end of its time once its key is written. */
+  private proof: { stop: Cancel } | undefined;
   private isArmed = false;
   private toldOf = false;
 
-  constructor(private readonly options: KeyTrackingOptions) {}
+  constructor(private readonly options: KeyTrackingOptions) {
+    this.prefix = options.keyPrefix + options.prefix;
+  }
 
-  /** Before the connection subscribes to anything else: afterwards it takes no such command. Never rejects. */
+  /**
+   * Before the connection subscribes to anything else: afterwards it takes no such command.
+   * @throws what ends the connection; a server that refuses is told of
+   */
   async arm(connection: SingleLike): Promise<void> {
     this.isArmed = false;
     try {
       const id = String(await connection.call('CLIENT', 'ID'));
-      const { prefix } = this.options;
-      await connection.call('CLIENT', 'TRACKING', 'ON', 'REDIRECT', id, 'BCAST', 'PREFIX', prefix);
+      await connection.call('CLIENT', 'TRACKING', 'ON', 'REDIRECT', id, 'BCAST', 'PREFIX', this.prefix);
       await connection.subscribe(INVALIDATIONS);
       this.isArmed = true;
     } catch (error) {
+      if (!isAnswer(error)) throw error;
       this.tell(`this server refuses it (${reasonOf(error)})`);
     }
   }
@@ -53,16 +69,23 @@ export class KeyTracking {
   prove(): void {
     this.cancel();
     if (!this.isArmed) return;
-    const { client, runtime, prefix, probeKey } = this.options;
-    const key = prefix + probeKey.slice(probeKey.indexOf('{'));
+    const { client, runtime, prefix } = this.options;
+    const proof: { stop: Cancel } = { stop: nothing };
+    this.proof = proof;
     const late = (): void => {
       this.cancel();
       this.tell(`nothing was heard of a change for ${PROOF_MS} ms`);
     };
-    this.probing = { key, heard: () => this.cancel() };
-    this.stopProbe = runtime.timers.after(PROOF_MS, late, true);
-    // It proves nothing where the key was not written.
-    client.set(probeKey, Buffer.alloc(0), 'PX', PROOF_MS).catch(() => this.cancel());
+    client.set(prefix + PROBE, Buffer.alloc(0), 'PX', PROOF_MS).then(
+      () => {
+        // It may have been heard of already, or another proof have begun.
+        if (this.proof === proof) proof.stop = runtime.timers.after(PROOF_MS, late, true);
+      },
+      // It proves nothing where the key was not written.
+      () => {
+        if (this.proof === proof) this.cancel();
+      },
+    );
   }
 
   /** @param payload what ioredis hands over: the names of keys; null after a flush */
@@ -74,18 +97,18 @@ export class KeyTracking {
 
   /** No more proof is waited for. */
   cancel(): void {
-    this.stopProbe();
-    this.probing = undefined;
+    this.proof?.stop();
+    this.proof = undefined;
   }
 
   private heed(key: string): void {
-    if (key === this.probing?.key) return this.probing.heard();
-    const { prefix, onChange } = this.options;
+    const { prefix } = this;
+    if (key === prefix + PROBE) return this.cancel();
     const begin = prefix.length + 1;
     const end = key.indexOf('}', begin);
     if (!key.startsWith(`${prefix}{`) || end === -1) return;
     const [id, variant] = [key.slice(begin, end), key.slice(end + 1)];
-    onChange(variant === '' ? id : `${id} ${variant}`);
+    this.options.onChange(variant === '' ? id : `${id} ${variant}`);
   }
 
   private tell(why: string): void {

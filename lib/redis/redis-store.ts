@@ -73,7 +73,7 @@ export class RedisStore implements Store {
     const channel = (this.channel = this.names.channel(client));
     this.clock = new ServerClock(runtime.clock, options.epochGuess ?? Date.now());
     const latestEpoch = (): number => this.epochKey.latest();
-    const tracked = options.tracking === true ? this.names.tracked(client) : undefined;
+    const tracked = options.tracking === true ? this.names.entries(client) : undefined;
     this.wakeUp = new WakeUp({ client, channel, runtime, maxLag, latestEpoch, onPush, tracked });
     this.link = new CommandLink({
       client,

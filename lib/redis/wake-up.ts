@@ -2,7 +2,7 @@ import type { Cancel, Runtime } from '../core/ports.js';
 import type { Signal, Wake } from '../core/store.js';
 import { ClusterBeats } from './cluster-beats.js';
 import { Heartbeat, type Beat } from './heartbeat.js';
-import { KeyTracking } from './key-tracking.js';
+import { KeyTracking, type TrackedKeys } from './key-tracking.js';
 import { Listeners } from './listeners.js';
 import { reasonOf } from './redact.js';
 import { isCluster, type ClientLike, type SingleLike } from './redis-like.js';
@@ -18,7 +18,7 @@ export interface WakeUpOptions {
   readonly latestEpoch: () => number;
   readonly onPush: (state: 'up' | 'down', reason: string) => void;
   /** Has the server itself tell of changes of entries' keys. Not a Cluster, of which only one server is listened to. */
-  readonly tracked?: { readonly prefix: string; readonly probeKey: string } | undefined;
+  readonly tracked?: TrackedKeys | undefined;
 }
 
 interface NodeAddress {

@@ -88,6 +88,15 @@ describe("coherence.mode 'tracking'", () => {
     await gone(cache);
   });
 
+  it('proves itself by a key of its own, on each connection', async () => {
+    const server = await startServer();
+    const client = server.client();
+    const proof = () => until(async () => (await client.exists('shop:d:{~probe}')) === 1, { every: 1 });
+    await Promise.all([proof(), cacheOn(server.url, 'tracking')]);
+    await client.del('shop:d:{~probe}');
+    await Promise.all([proof(), client.call('CLIENT', 'KILL', 'TYPE', 'pubsub')]);
+  });
+
   it('hears of keys under a keyPrefix, in a database of their own, and of versions', async () => {
     const server = await startServer();
     const redis = { port: server.port, host: '127.0.0.1', keyPrefix: 'app:', db: 3 };

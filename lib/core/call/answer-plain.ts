@@ -1,10 +1,10 @@
 import type { ReadAnswer } from '../coherence/index.js';
 import type { Engine, Refresher } from '../flight/index.js';
 import type { Request } from '../request.js';
-import { isLarge, judge, readEntry, type Answer } from './answers.js';
+import { isLarge, judge, type Answer } from './answers.js';
 import { Call } from './call.js';
 import { joinsUnread } from './join-or-lead.js';
-import { refreshed, serve } from './serve.js';
+import { readHit, serve } from './serve.js';
 
 /**
  * Answers a call of which nothing has to be looked at before its read. Most are hits of a read that others share: of those
@@ -34,11 +34,9 @@ function hitOf(
   const entry = read?.entry;
   if (entry === undefined || request.call.fresh || isLarge(entry.payload, request)) return undefined;
   const now = engine.gate.store.now();
-  const state = judge(engine, entry, request, now);
-  if (state !== 'fresh' && state !== 'stale') return undefined;
-  const reading = readEntry(engine, entry, request, state, now);
+  const reading = readHit(engine, refresher, request, entry, judge(engine, entry, request, now), now);
   if (reading === undefined) return undefined;
-  const answer = serve(engine, request, refreshed(engine, refresher, request, entry, reading, now));
+  const answer = serve(engine, request, reading);
   engine.counters.outcomes[answer.outcome] += 1;
   return answer;
 }

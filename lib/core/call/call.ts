@@ -13,12 +13,12 @@ import { wouldDeadlock, type ChainLink } from '../load/index.js';
 import type { Outcome } from '../outcome.js';
 import { uncacheable } from '../publish/index.js';
 import type { Request } from '../request.js';
-import { judge, readEntry, turnToRead, UNSTORED, type Answer, type Reading } from './answers.js';
+import { judge, turnToRead, UNSTORED, type Answer, type Reading } from './answers.js';
 import { joinOrLead, joinsUnread } from './join-or-lead.js';
 import { orAborted } from './or-aborted.js';
 import { allowsStale, OwnRead } from './own-read.js';
 import { Ride, type RideEnd } from './ride.js';
-import { refreshed, serve } from './serve.js';
+import { readHit, serve } from './serve.js';
 
 /** After so many flights that led nowhere the origin is asked without the store. */
 const MAX_FLIGHTS = 8;
@@ -117,11 +117,11 @@ export class Call {
       this.rejectedId = own.foundId;
       return undefined;
     }
-    const state = judge(engine, entry, request);
-    const isGood = state === 'fresh' || state === 'stale';
-    const reading = isGood ? readEntry(engine, entry, request, state) : undefined;
-    if (reading) return refreshed(engine, refresher, request, entry, reading);
-    if (isGood || entry.softened) this.rejectedId = entry.header.id;
+    const now = engine.gate.store.now();
+    const state = judge(engine, entry, request, now);
+    const reading = readHit(engine, refresher, request, entry, state, now);
+    if (reading) return reading;
+    if (state === 'fresh' || state === 'stale' || entry.softened) this.rejectedId = entry.header.id;
     return undefined;
   }
 

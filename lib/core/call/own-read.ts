@@ -2,6 +2,7 @@ import type { StoredEntry } from '../entry/index.js';
 import type { Engine } from '../flight/index.js';
 import type { ReadAnswer } from '../coherence/index.js';
 import type { Budget } from '../gate/index.js';
+import { nothing } from '../nothing.js';
 import type { Request } from '../request.js';
 import { isLarge, judge, readEntry, turnToRead, windowsOf, type Answer } from './answers.js';
 
@@ -41,21 +42,11 @@ export class OwnRead {
     this.answer = answer;
   }
 
-  /** Asks the store. One that fails has told nothing. One promise and no more: every hit waits for it. */
-  read(): Promise<void> {
+  /** Asks the store. One that fails has told nothing. */
+  async read(): Promise<void> {
     const { engine, request, budget } = this;
     this.hasRead = true;
-    return new Promise((resolve) => {
-      const take = (answer: ReadAnswer | undefined): void => {
-        this.answer = answer;
-        resolve();
-      };
-      const found = (answer: ReadAnswer | Promise<ReadAnswer>): void => {
-        if (answer instanceof Promise) void answer.catch(nothing).then(take);
-        else take(answer);
-      };
-      engine.reads.readThen(request, budget, found, () => resolve());
-    });
+    this.answer = await engine.reads.read(request, budget).catch(nothing);
   }
 
   /** The turn to wait for before a large entry is served as it is, by a call that came at `since`. */
@@ -94,5 +85,3 @@ export function allowsStale(request: Request): boolean {
   const { stale, staleIfError } = windowsOf(request);
   return Math.max(stale, staleIfError) > 0;
 }
-
-function nothing(): undefined {}

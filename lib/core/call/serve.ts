@@ -1,4 +1,4 @@
-import type { StoredEntry } from '../entry/index.js';
+import type { Freshness, StoredEntry } from '../entry/index.js';
 import { tell, type Engine, type Refresher } from '../flight/index.js';
 import type { Request } from '../request.js';
 import { isEarlyDue, isLarge, readEntry, type Answer, type Reading } from './answers.js';
@@ -17,14 +17,30 @@ export function serve(engine: Engine, request: Request, hit: Reading): Answer {
   return hit.answer;
 }
 
-/** What was read of an entry, as a hit: one that is stale, or will be soon, is refreshed in the background. */
-export function refreshed(
+/**
+ * What a reader gets of an entry as it stands now: one that is stale, or will be soon, is refreshed in the background. Undefined:
+ * it is past serving, or can't be read under this policy.
+ */
+export function readHit(
+  engine: Engine,
+  refresher: Refresher,
+  request: Request,
+  entry: StoredEntry,
+  state: Freshness,
+  now: number,
+): Reading | undefined {
+  if (state !== 'fresh' && state !== 'stale') return undefined;
+  const reading = readEntry(engine, entry, request, state, now);
+  return reading && refreshed(engine, refresher, request, entry, reading, now);
+}
+
+function refreshed(
   engine: Engine,
   refresher: Refresher,
   request: Request,
   entry: StoredEntry,
   reading: Reading,
-  now?: number,
+  now: number,
 ): Reading {
   const isStale = 'answer' in reading && reading.answer.outcome === 'stale';
   if (isStale) refresher.trigger(request, entry, 'stale');
@@ -43,11 +59,11 @@ export function serveNear(engine: Engine, refresher: Refresher, request: Request
   const entry = engine.reads.near(request);
   if (entry === undefined || isLarge(entry.payload, request) || engine.chain.current()) return undefined;
   const now = engine.gate.store.now();
-  const reading = readEntry(engine, entry, request, 'fresh', now);
+  const reading = readHit(engine, refresher, request, entry, 'fresh', now);
   if (reading === undefined) {
     // Of no use to this caller's policy: the store may have another one by now.
     engine.reads.forget(request.key);
     return undefined;
   }
-  return serve(engine, request, refreshed(engine, refresher, request, entry, reading, now));
+  return serve(engine, request, reading);
 }

@@ -1,8 +1,8 @@
 import type { Distrust } from '../coherence/index.js';
 import { nameOf } from '../coherence/index.js';
 import { isSoft, type Change } from '../deferral/index.js';
-import type { Cancel, Runtime } from '../ports.js';
 import { nothing } from '../nothing.js';
+import type { Cancel, Runtime } from '../ports.js';
 
 /** Changes remembered at most, one a subject. */
 const CAPACITY = 10_000;

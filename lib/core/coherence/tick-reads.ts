@@ -4,6 +4,7 @@ import type { EntryOf, ReadAnswer, Vetting } from './vetting.js';
 import { placeOf, type EntryKey } from '../keys/index.js';
 import type { Runtime } from '../ports.js';
 import type { Budget, StoreGate } from '../gate/store-gate.js';
+import { nothing } from '../nothing.js';
 
 /** What is read at once at most: one late reply must not keep many waiting. */
 const MOST_KEYS = 100;
@@ -79,26 +80,17 @@ export class TickReads {
 
   /** @throws StoreFailure */
   read(whose: EntryOf, budget: Budget): Promise<ReadAnswer> {
-    return new Promise((resolve, reject) => this.readThen(whose, budget, resolve, reject));
-  }
-
-  /** The same by callbacks. */
-  readThen(whose: EntryOf, budget: Budget, found: Found, failed: Failed): void {
-    const place = placeOf(whose.key);
-    const there = this.gathering.get(place) ?? this.gather(place, whose, budget);
-    there.listeners.push({ found, failed });
+    const { listeners } = this.gathered(whose, budget);
+    return new Promise((found, failed) => listeners.push({ found, failed }));
   }
 
   /** The same with one promise for all who ask for the key in this turn: every hit comes this way. */
   readShared(whose: EntryOf): SharedRead {
-    const place = placeOf(whose.key);
-    const there = this.gathering.get(place) ?? this.gather(place, whose, this.gate.budget());
+    const there = this.gathered(whose);
     return (there.shared ??= {
       answer: new Promise((resolve) => {
-        const found = (answer: ReadAnswer | Promise<ReadAnswer>): void => {
-          // A promise of it never rejects but for want of an answer.
+        const found = (answer: ReadAnswer | Promise<ReadAnswer>): void =>
           resolve(answer instanceof Promise ? answer.catch(nothing) : answer);
-        };
         there.listeners.push({ found, failed: () => resolve(undefined) });
       }),
       budget: there.budget,
@@ -133,8 +125,12 @@ export class TickReads {
     this.copies?.drop(placeOf(key));
   }
 
-  private gather(place: string, whose: EntryOf, budget: Budget): Gathered {
-    const gathered: Gathered = { whose, budget, listeners: [] };
+  /** The read of this turn that asks for it. */
+  private gathered(whose: EntryOf, budget?: Budget): Gathered {
+    const place = placeOf(whose.key);
+    const there = this.gathering.get(place);
+    if (there) return there;
+    const gathered: Gathered = { whose, budget: budget ?? this.gate.budget(), listeners: [] };
     this.gathering.set(place, gathered);
     this.waiting.push(gathered);
     if (this.waiting.length === 1) this.awaitTurn();
@@ -249,5 +245,3 @@ export class TickReads {
     };
   }
 }
-
-function nothing(): undefined {}

@@ -1,8 +1,8 @@
 import type { Cancel } from '../ports.js';
 import type { EntryKey } from '../keys/index.js';
+import { nothing } from '../nothing.js';
 import type { Wake } from '../store.js';
 import type { Engine } from './engine.js';
-import { nothing } from '../nothing.js';
 
 /** Why waiting is over. `ended`: the load waited for left `outcome`. `retry`: ask again. */
 export type Woken =

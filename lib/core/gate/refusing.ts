@@ -1,5 +1,5 @@
-import type { Timers } from '../ports.js';
 import { nothing } from '../nothing.js';
+import type { Timers } from '../ports.js';
 
 /** Failures at once that need no turn of the event loop. */
 const MOST_IN_A_TURN = 100;

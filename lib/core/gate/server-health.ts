@@ -1,5 +1,5 @@
-import type { Cancel, Runtime } from '../ports.js';
 import { nothing } from '../nothing.js';
+import type { Cancel, Runtime } from '../ports.js';
 
 /** Silent operations in a row after which a server is not asked any more. */
 const SILENT_IN_A_ROW = 5;

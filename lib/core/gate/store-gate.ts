@@ -1,6 +1,7 @@
 import type { Advice } from '../advice.js';
 import type { Counters } from '../events/index.js';
 import type { EntryKey } from '../keys/index.js';
+import { nothing } from '../nothing.js';
 import type { Runtime } from '../ports.js';
 import type { AcquireReply, AcquireRequest, ReleaseRequest, Store, Target } from '../store.js';
 import { illnessOf, isAnswer } from './illness.js';
@@ -190,7 +191,6 @@ export class StoreGate {
   }
 
   private probe(run: () => Promise<void>): Promise<void> {
-    const nothing = (): void => undefined;
     const answered = (): Promise<void> =>
       run().catch((error: unknown) => {
         // A refusal is an answer.

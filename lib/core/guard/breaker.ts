@@ -1,8 +1,8 @@
 import { circuitBreaker, CircuitState, handleAll, type CircuitBreakerPolicy, type IBackoff } from 'cockatiel';
+import { nothing } from '../nothing.js';
 import type { Clock } from '../ports.js';
 import { FailureRate } from './failure-rate.js';
 import type { BreakerLimits } from './limits.js';
-import { nothing } from '../nothing.js';
 
 /** What a load says of its origin. `nothing`: it was aborted, or never called it. */
 export type Verdict = 'success' | 'failure' | 'nothing';

@@ -1,7 +1,7 @@
 import { deferred } from '../deferred.js';
+import { nothing } from '../nothing.js';
 import type { Cancel } from '../ports.js';
 import type { Bearer, Home, Queued, Slot } from './slot.js';
-import { nothing } from '../nothing.js';
 
 /** One load's place in the queue for a slot. */
 export class Ticket implements Queued {

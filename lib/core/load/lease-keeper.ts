@@ -1,7 +1,7 @@
 import type { StoreGate } from '../gate/index.js';
 import type { EntryKey } from '../keys/index.js';
-import type { Cancel, Runtime } from '../ports.js';
 import { nothing } from '../nothing.js';
+import type { Cancel, Runtime } from '../ports.js';
 
 /** A lease we hold. */
 export interface Lease {

@@ -117,8 +117,6 @@ export class HttpRoutes {
     if (near === undefined) return this.askStore(inquiry, { own, asked, gone, asker });
     own.end();
     plan.noteShareable();
-    // What is due early is refreshed on its behalf.
-    if (near.outcome === 'fresh') reply.forgets();
     return of(writeAnswer(plan, reply, near, responseOf(near.value), asker, NONE));
   }
 

@@ -1,4 +1,5 @@
 import { KeyTracking } from '../../../lib/redis/key-tracking.js';
+import { deferred } from '../../../lib/core/deferred.js';
 import type { SingleLike } from '../../../lib/redis/redis-like.js';
 import { createFakeRuntime, type FakeRuntime } from '../../support/fake-runtime.js';
 
@@ -34,8 +35,8 @@ describe('key tracking', () => {
     } as unknown as SingleLike;
     tracking = new KeyTracking({
       client,
-      prefix: 'app:shop:d:',
-      probeKey: 'shop:d:{~probe}',
+      keyPrefix: 'app:',
+      prefix: 'shop:d:',
       runtime: fake.runtime,
       onChange: (place) => void heard.push(place),
       onFlush: () => void heard.push('flush'),
@@ -107,6 +108,36 @@ describe('key tracking', () => {
     await tracking.arm(connection);
     tracking.prove();
     await fake.advance(1_000);
+    expect(warnings()).toEqual([]);
+  });
+
+  it('waits for word from the moment the key is written', async () => {
+    const written = deferred<unknown>();
+    onWrite = () => written.promise;
+    await tracking.arm(connection);
+    tracking.prove();
+    await fake.advance(2_000);
+    expect(warnings()).toEqual([]);
+    written.resolve('OK');
+    await fake.advance(501);
+    expect(warnings()).toEqual([expect.stringContaining('nothing was heard')]);
+  });
+
+  it('is not misled by a key of an earlier connection that could not be written', async () => {
+    const first = deferred<unknown>();
+    onWrite = () => first.promise;
+    await tracking.arm(connection);
+    tracking.prove();
+    onWrite = () => Promise.resolve('OK');
+    tracking.prove();
+    first.reject(new Error('Connection is closed.'));
+    await fake.advance(501);
+    expect(warnings()).toEqual([expect.stringContaining('nothing was heard')]);
+  });
+
+  it('takes a connection that breaks for no refusal', async () => {
+    refused = new Error('Connection is closed.');
+    await expect(tracking.arm(connection)).rejects.toBe(refused);
     expect(warnings()).toEqual([]);
   });
 

@@ -24,7 +24,6 @@ export abstract class Reply {
   abstract readonly platform: Platform;
   /** Name and former value by turns: a handful of headers needs no map. */
   private readonly overwritten: (HeaderValue | undefined)[] = [];
-  private remembers = true;
   private formerStatus: number | undefined;
 
   constructor(
@@ -60,18 +59,13 @@ export abstract class Reply {
 
   abstract get(name: string): HeaderValue | undefined;
 
-  /** No handler will run for this request any more. */
-  forgets(): void {
-    this.remembers = false;
-  }
-
   set(name: string, value: HeaderValue): void {
-    if (this.remembers) this.remember(name);
+    this.remember(name);
     this.write(name, value);
   }
 
   remove(name: string): void {
-    if (this.remembers) this.remember(name);
+    this.remember(name);
     this.erase(name);
   }
 
