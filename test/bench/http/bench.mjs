@@ -35,7 +35,9 @@ const [rounds, seconds, connections] = [values.rounds, values.seconds, values.co
 /** By name: the path, and whether it is one of many keys. */
 const CASES = {
   constant: (size) => `/plain/constant/${size}`,
+  'empty interceptor': (size) => `/empty/${size}`,
   interceptor: (size) => `/bare/${size}`,
+  'busy interceptor': (size) => `/busy/${size}`,
   hot: (size) => `/ours/${size}`,
   'hot in Redis': (size) => `/ours/stored/${size}`,
   'official hot': (size) => `/official/${size}`,
@@ -55,10 +57,11 @@ async function startSite(adapter, redis) {
   return { adapter, url, child };
 }
 
-async function runsOf({ child }) {
-  child.send('runs');
-  const [{ runs }] = await once(child, 'message');
-  return runs;
+/** How many handlers have run, and the CPU time that was used, in µs. */
+async function countsOf({ child }) {
+  child.send('counts');
+  const [{ runs, cpu }] = await once(child, 'message');
+  return { runs, cpu: cpu.user + cpu.system };
 }
 
 async function load({ url }, name, size, duration) {
@@ -72,7 +75,7 @@ async function load({ url }, name, size, duration) {
     throw new Error(`${name}: ${result.non2xx} answers that are no 2xx, ${result.errors} errors`);
   }
   const { requests: perSecond, latency } = result;
-  return { rps: perSecond.average, p50: latency.p50, p99: latency.p99 };
+  return { total: perSecond.total, rps: perSecond.average, p50: latency.p50, p99: latency.p99 };
 }
 
 /** Fills all entries: what is measured are hits. */
@@ -95,12 +98,14 @@ async function measure(sites) {
     for (const size of SIZES) {
       for (const name of Object.keys(CASES)) {
         for (const site of sites) {
-          const before = await runsOf(site);
-          const figures = await load(site, name, size, isWarmUp ? 1 : seconds);
-          const runs = (await runsOf(site)) - before;
+          const before = await countsOf(site);
+          const { total, ...figures } = await load(site, name, size, isWarmUp ? 1 : seconds);
+          const after = await countsOf(site);
+          const runs = after.runs - before.runs;
           if (runs > 0) throw new Error(`${site.adapter}, ${name}: ${runs} handlers ran, these are not hits`);
           if (isWarmUp) continue;
-          const line = { adapter: site.adapter, size, case: name, round, ...figures };
+          const cpu = (after.cpu - before.cpu) / total;
+          const line = { adapter: site.adapter, size, case: name, round, ...figures, cpu };
           lines.push(line);
           console.log(JSON.stringify(line));
         }

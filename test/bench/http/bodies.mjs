@@ -1,6 +1,9 @@
 /** Bytes of a body as JSON. */
 export const SIZES = [200, 5_000];
 
+/** What the busy interceptor computes, in µs. */
+export const BUSY = 2.5;
+
 const ITEM = 80;
 
 /** An object of products that is `size` bytes of JSON. */

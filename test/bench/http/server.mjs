@@ -1,6 +1,7 @@
 /**
  * One application of the HTTP benchmark, in a process of its own, on the package as it is built. Its parent gives the
- * adapter and Redis in the environment, gets the port, and may ask how many handlers have run.
+ * adapter and Redis in the environment, gets the port, and may ask how many handlers have run and how
+ * long it has computed.
  */
 import 'reflect-metadata';
 import { CacheInterceptor, CacheModule } from '@nestjs/cache-manager';
@@ -10,7 +11,7 @@ import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { createKeyv } from '@keyv/redis';
 import { of } from 'rxjs';
 import { importOurs, Redis } from '../root.mjs';
-import { bodyOf, rawKey, SIZES } from './bodies.mjs';
+import { bodyOf, BUSY, rawKey, SIZES } from './bodies.mjs';
 
 const { CachedRoute, StampedeCacheInterceptor, StampedeCacheModule } = await importOurs();
 
@@ -76,9 +77,33 @@ class Bare {
   }
 }
 
+/** An interceptor that only answers, what the constant handler does: what being intercepted costs. */
+class Empty {
+  intercept(context) {
+    return of(constants.get(context.getArgByIndex(0).params.size));
+  }
+}
+
+/** The bare interceptor with so much to compute besides, in µs: how requests/s answer to that. */
+class Busy extends Bare {
+  intercept(context) {
+    const end = performance.now() + BUSY / 1_000;
+    while (performance.now() < end);
+    return super.intercept(context);
+  }
+}
+
 class Intercepted {
   hot() {}
   one() {}
+}
+
+class Emptied {
+  hot() {}
+}
+
+class Busied {
+  hot() {}
 }
 
 // What `@Controller() class … { @Get() …(@Param() …) }` compiles to.
@@ -94,6 +119,7 @@ for (const type of [Ours, Official, Intercepted]) {
   route(type, 'hot', ':size', Param('size'));
   route(type, 'one', ':size/:id', Param('size'), Param('id'));
 }
+for (const type of [Emptied, Busied]) route(type, 'hot', ':size', Param('size'));
 Controller('plain')(Plain);
 Controller('ours')(Ours);
 CachedRoute({ ttl: TTL })(Ours);
@@ -107,6 +133,10 @@ for (const name of ['stored', 'one'])
 UseInterceptors(StampedeCacheInterceptor)(Ours);
 Controller('bare')(Intercepted);
 UseInterceptors(new Bare())(Intercepted);
+Controller('empty')(Emptied);
+UseInterceptors(new Empty())(Emptied);
+Controller('busy')(Busied);
+UseInterceptors(new Busy())(Busied);
 Controller('official')(Official);
 UseInterceptors(CacheInterceptor)(Official);
 
@@ -117,7 +147,7 @@ Module({
     // A module of its own instance for each adapter: both keep their entries under the same keys.
     CacheModule.register({ isGlobal: true, ttl: TTL, stores: [createKeyv(redis, { namespace: adapter })] }),
   ],
-  controllers: [Plain, Intercepted, Ours, Official],
+  controllers: [Plain, Emptied, Busied, Intercepted, Ours, Official],
 })(Site);
 
 const app =
@@ -125,5 +155,5 @@ const app =
     ? await NestFactory.create(Site, new FastifyAdapter(), { logger: ['error', 'warn'] })
     : await NestFactory.create(Site, { logger: ['error', 'warn'] });
 await app.listen(0, '127.0.0.1');
-process.on('message', () => process.send({ runs }));
+process.on('message', () => process.send({ runs, cpu: process.cpuUsage() }));
 process.send({ url: await app.getUrl() });

@@ -1,10 +1,13 @@
 /** Which case is told as a share of which. */
 const RATIOS = [
+  ['empty interceptor', 'constant'],
   ['interceptor', 'constant'],
+  ['busy interceptor', 'constant'],
   ['hot', 'constant'],
   ['hot in Redis', 'constant'],
   ['official hot', 'constant'],
   ['hot', 'interceptor'],
+  ['hot', 'busy interceptor'],
   ['hot', 'official hot'],
   ['hot in Redis', 'official hot'],
   ['interceptor, getBuffer', 'getBuffer'],
@@ -39,17 +42,28 @@ function groupBy(lines, keyOf) {
 function medians(lines) {
   const rows = [...groupBy(lines, (line) => line.case)].map(([name, all]) => {
     const of = (figure) => median(all.map((line) => line[figure]));
-    return `| ${name} | ${Math.round(of('rps'))} | ${of('p50')} | ${of('p99')} |`;
+    return `| ${name} | ${Math.round(of('rps'))} | ${of('p50')} | ${of('p99')} | ${of('cpu').toFixed(1)} |`;
   });
-  return ['| case | requests/s | p50, ms | p99, ms |', '| --- | ---: | ---: | ---: |', ...rows];
+  return [
+    '| case | requests/s | p50, ms | p99, ms | CPU a request, µs |',
+    '| --- | ---: | ---: | ---: | ---: |',
+    ...rows,
+  ];
+}
+
+/** Of one case to another, round by round. */
+function ratiosOf(lines, figure, [one, other]) {
+  const found = new Map(lines.map((line) => [`${line.case} ${line.round}`, line[figure]]));
+  const rounds = [...new Set(lines.map(({ round }) => round))];
+  return rounds.map((round) => found.get(`${one} ${round}`) / found.get(`${other} ${round}`));
 }
 
 function ratios(lines) {
-  const rps = new Map(lines.map((line) => [`${line.case} ${line.round}`, line.rps]));
-  const all = [...new Set(lines.map(({ round }) => round))];
   const rows = RATIOS.map(([one, other]) => {
-    const each = all.map((round) => rps.get(`${one} ${round}`) / rps.get(`${other} ${round}`));
-    return `| ${one} / ${other} | ${median(each).toFixed(2)} | ${Math.min(...each).toFixed(2)} to ${Math.max(...each).toFixed(2)} |`;
+    const rps = ratiosOf(lines, 'rps', [one, other]);
+    const cpu = ratiosOf(lines, 'cpu', [one, other]);
+    const range = `${Math.min(...rps).toFixed(2)} to ${Math.max(...rps).toFixed(2)}`;
+    return `| ${one} / ${other} | ${median(rps).toFixed(2)} | ${range} | ${median(cpu).toFixed(2)} |`;
   });
-  return ['| ratio of requests/s | median | rounds |', '| --- | ---: | --- |', ...rows];
+  return ['| ratio | requests/s | rounds | CPU a request |', '| --- | ---: | --- | ---: |', ...rows];
 }
