@@ -69,6 +69,11 @@ export class Requests {
     this.around.close();
   }
 
+  /** Whether a call made here would be inside {@link with}. */
+  get isAround(): boolean {
+    return this.around.current() !== undefined;
+  }
+
   call(call: CallOptions | undefined): ResolvedCall {
     return resolveCall(call, this.callAround());
   }
@@ -149,6 +154,12 @@ export class Requests {
         cause: error,
       });
     }
+  }
+
+  /** Whether calls under this policy may be told apart by more than their keys. */
+  mayVary({ vary }: ResolvedPolicy): boolean {
+    const given = vary ?? this.options.vary;
+    return given !== undefined && given !== false;
   }
 
   /** The part that keeps tenants apart: the call's own, else the policy's, else the module's. Undefined: none. */

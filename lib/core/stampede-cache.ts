@@ -6,7 +6,15 @@ import {
 } from './cache-options.js';
 import { assemble } from './assemble.js';
 import { answerMany, bypassMany, Pace, type ManyOrder } from './batch/index.js';
-import { answerPlain, Call, NOT_FOUND, serveNear, UNSTORED, type Answer } from './call/index.js';
+import {
+  Call,
+  NOT_FOUND,
+  PlainCalls,
+  serveNear,
+  UNSTORED,
+  type Answer,
+  type Together,
+} from './call/index.js';
 import { Changes } from './changes/index.js';
 import type { EventListener, StampedeCacheStats } from './events/index.js';
 import { ReentrantLoadError } from './errors.js';
@@ -14,6 +22,7 @@ import { Refresher, type Engine } from './flight/index.js';
 import { Reachability } from './gate/index.js';
 import { isInside, type LoadContext } from './load/index.js';
 import { bypassContext } from './load/bypass-context.js';
+import { PLAIN_CALL } from './policy/index.js';
 import type { Cancel } from './ports.js';
 import type { Request } from './request.js';
 import type { Signal } from './store.js';
@@ -37,6 +46,7 @@ export class StampedeCache {
   private readonly refresher: Refresher;
   private readonly stopWatching: Cancel;
   private readonly reachability: Reachability;
+  private readonly plain: PlainCalls;
   private readonly pace = new Pace();
   private closing: Promise<void> | undefined;
 
@@ -45,6 +55,7 @@ export class StampedeCache {
     this.reachability = new Reachability((state, reason) => this.announce(state, reason));
     this.engine = assemble(this.options, parts, this.reachability);
     this.refresher = new Refresher(this.engine);
+    this.plain = new PlainCalls(this.engine, this.refresher);
     this.requests = new Requests(this.options, this.engine.planning.advice, () =>
       this.engine.chain.current(),
     );
@@ -60,9 +71,28 @@ export class StampedeCache {
 
   /** Answers one call. Rejects with the loader's error, or with one of this package's. */
   answer(request: Request): Promise<Answer> {
+    return this.isPlain(request) ? this.plain.answer(request, itself) : this.answerAny(request);
+  }
+
+  /** The same for who wants the value alone: a promise less. */
+  value(request: Request): Promise<unknown> {
     return this.isPlain(request)
-      ? answerPlain(this.engine, this.refresher, request)
-      : this.answerAny(request);
+      ? this.plain.answer(request, valueOf)
+      : this.answerAny(request).then(valueOf);
+  }
+
+  /** The value for this call and those of its turn that {@link join}. Undefined: each has to ask for itself. */
+  together(request: Request): Together | undefined {
+    const { policy, call } = request;
+    if (!policy.shared || call !== PLAIN_CALL || policy.coordinate === 'none') return undefined;
+    return this.isPlain(request) ? this.plain.together(request) : undefined;
+  }
+
+  /** The value for one more call like the one that began it, made without options. Undefined: it has to ask for itself. */
+  join(together: Together): Promise<unknown> | undefined {
+    if (this.closing !== undefined || this.requests.isAround || this.engine.chain.current() !== undefined)
+      return undefined;
+    return together.join();
   }
 
   /** Nothing needs to be looked at before its read: most calls are so. */
@@ -220,5 +250,8 @@ export class StampedeCache {
     return { value, outcome: 'bypassed', ...UNSTORED };
   }
 }
+
+const itself = (answer: Answer): Answer => answer;
+const valueOf = ({ value }: Answer): unknown => value;
 
 const NO_COPIES = { entries: 0, bytes: 0, hits: 0, flushes: 0 } as const;

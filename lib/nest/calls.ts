@@ -1,18 +1,16 @@
 import type { EntryInfo } from '../core/entries.js';
 import { ConfigurationError } from '../core/errors.js';
-import { NO_KEY, type EntryKey, type Key } from '../core/keys/index.js';
-import type { Answer } from '../core/call/index.js';
+import type { Key } from '../core/keys/index.js';
+import type { Answer, Together } from '../core/call/index.js';
 import { nothing } from '../core/nothing.js';
 import type { Entry } from '../core/outcome.js';
 import type { AnyPolicy, CallOptions, ResolvedCall } from '../core/policy/index.js';
-import type { LoadContext } from '../core/load/index.js';
 import type { Loader, Request } from '../core/request.js';
 import { show } from '../core/show.js';
-import type { StampedeCache } from '../core/stampede-cache.js';
 import type { CachedMethod } from './cached/cached-method.js';
 import type { CachedMethods } from './cached/cached-methods.js';
 import type { CachedDeclaration } from './cached/declaration.js';
-import { runInLoadOf } from './current-load.js';
+import { KeyRequest, MethodRequest, partsOf, straight } from './call-requests.js';
 import type { CachedHandle } from './interfaces/cached-handle.interface.js';
 import type { ManagedCache } from './managed-cache.js';
 import { MethodEntries } from './method-entries.js';
@@ -24,23 +22,63 @@ const WHERE = 'StampedeCacheService';
 /** A reader needs no ttl; the module's other defaults stand. */
 const READING: AnyPolicy = { ttl: 0 };
 
+/** A call by key, and what those who make the same one share. */
+interface LastTogether {
+  readonly key: Key;
+  readonly policy: AnyPolicy | undefined;
+  readonly together: Together;
+}
+
 /** Turns what users call into requests of the engine. */
 export class Calls {
+  /** What callers of this turn share. */
+  private last: LastTogether | undefined;
+
   constructor(
     readonly cache: ManagedCache,
     readonly routes: Routes,
   ) {}
 
   /**
-   * No Promise where this process has the answer: that is what most of its callers come for.
-   * @throws ConfigurationError for what can't load anything
+   * What `load` or an entry gives. Never throws: it rejects.
+   * Of a turn's callers of one value that all share, those after the first get its promise: nothing else is done for them.
    */
-  load(
+  value(
     key: Key,
     load: Loader,
     policy: AnyPolicy | undefined,
     options: CallOptions | undefined,
-  ): Answer | Promise<Answer> {
+  ): Promise<unknown> {
+    const { last } = this;
+    if (last !== undefined && last.key === key && last.policy === policy && options === undefined) {
+      const value = typeof load === 'function' ? this.cache.core.join(last.together) : undefined;
+      if (value !== undefined) return value;
+    }
+    try {
+      const request = this.loadRequest(key, load, policy, options);
+      return this.togetherWith(key, policy, request) ?? this.valueOf(request);
+    } catch (error) {
+      return Promise.reject(error as Error); // as it was thrown
+    }
+  }
+
+  /** The same with how the value came. */
+  async load(
+    key: Key,
+    load: Loader,
+    policy: AnyPolicy | undefined,
+    options: CallOptions | undefined,
+  ): Promise<Answer> {
+    return this.answer(this.loadRequest(key, load, policy, options));
+  }
+
+  /** @throws ConfigurationError for what can't load anything */
+  private loadRequest(
+    key: Key,
+    load: Loader,
+    policy: AnyPolicy | undefined,
+    options: CallOptions | undefined,
+  ): Request {
     if (typeof load !== 'function') {
       throw new ConfigurationError(
         `getOrLoad takes a function that loads the value, received ${show(load)}.`,
@@ -50,40 +88,81 @@ export class Calls {
     const call = requests.call(options);
     const resolved = requests.policy(policy, WHERE);
     if (this.cache.goesStraight(call)) {
-      const base = { name: '', policy: resolved, args: partsOf(key) };
-      return this.cache.core.answer({ ...base, ...straight(call), load });
+      return { name: '', policy: resolved, args: partsOf(key), ...straight(call), load };
     }
     const entryKey = requests.keyOf(UNNAMED, requests.vary(call, resolved, WHERE), key, WHERE);
-    return this.answer(new KeyRequest(this.cache.core, key, entryKey, resolved, call, load));
+    return new KeyRequest(this.cache.core, key, entryKey, resolved, call, load);
+  }
+
+  /** The first of a turn whose policy lets all share one value. Undefined: it asks for itself. */
+  private togetherWith(
+    key: Key,
+    policy: AnyPolicy | undefined,
+    request: Request,
+  ): Promise<unknown> | undefined {
+    const { cache } = this;
+    // What is asked anew for each call might answer otherwise.
+    if (!request.policy.shared || typeof key === 'object' || cache.options.bypass !== undefined)
+      return undefined;
+    if (cache.core.requests.mayVary(request.policy) || cache.ready() !== undefined) return undefined;
+    const near = cache.core.near(request);
+    if (near !== undefined) return Promise.resolve(near.value);
+    const together = cache.core.together(request);
+    if (together === undefined) return undefined;
+    const mine = (this.last = { key, policy, together });
+    const forget = (): void => {
+      if (this.last === mine) this.last = undefined;
+    };
+    void together.value.then(forget, forget);
+    return together.value;
+  }
+
+  /** No promise of its own where this process has the value. @throws a stored error */
+  private valueOf(request: Request): Promise<unknown> {
+    const { core } = this.cache;
+    if (request.call.bypass) return core.value(request);
+    const opening = this.cache.ready();
+    if (opening) return opening.then(() => core.value(request));
+    const near = core.near(request);
+    return near === undefined ? core.value(request) : Promise.resolve(near.value);
   }
 
   private answer(request: Request): Answer | Promise<Answer> {
-    const { cache } = this;
-    const opening = cache.ready();
-    if (opening) return opening.then(() => cache.core.answer(request));
-    return cache.core.near(request) ?? cache.core.answer(request);
+    const { core } = this.cache;
+    if (request.call.bypass) return core.answer(request);
+    const opening = this.cache.ready();
+    if (opening) return opening.then(() => core.answer(request));
+    return core.near(request) ?? core.answer(request);
   }
 
-  async method(
+  /** What a cached method gives. Never throws: it rejects. */
+  method(
     methods: CachedMethods,
     declaration: CachedDeclaration,
     host: object,
     args: readonly unknown[],
     options?: CallOptions,
   ): Promise<unknown> {
-    const { core } = this.cache;
-    const method = methods.resolve(declaration, Object.getPrototypeOf(host) as object);
-    if (method.isCovered || this.routes.scope.standsAside(declaration, host, args))
-      return method.run(host, args, (message) => this.cache.warn(message));
-    const call = core.requests.call(options);
-    if (this.cache.goesStraight(call) || !method.applies(host, args)) {
-      const run = (): unknown => method.run(host, args, (message) => this.cache.warn(message));
-      const base = { name: method.name, version: method.version, policy: method.policy, args };
-      return (await core.answer({ ...base, ...straight(call), load: run })).value;
+    try {
+      const { core } = this.cache;
+      const method = methods.resolve(declaration, Object.getPrototypeOf(host) as object);
+      if (method.isCovered || this.routes.scope.standsAside(declaration, host, args))
+        return this.runPast(method, host, args);
+      const call = core.requests.call(options);
+      if (this.cache.goesStraight(call) || !method.applies(host, args)) {
+        const load = (): unknown => this.runPast(method, host, args);
+        const base = { name: method.name, version: method.version, policy: method.policy, args };
+        return this.valueOf({ ...base, ...straight(call), load });
+      }
+      const key = method.keyOf(host, args, call);
+      return this.valueOf(new MethodRequest(this.cache, method, host, args, key, call));
+    } catch (error) {
+      return Promise.reject(error as Error); // as it was thrown
     }
-    const key = method.keyOf(host, args, call);
-    const answer = this.answer(new MethodRequest(this.cache, method, host, args, key, call));
-    return (answer instanceof Promise ? await answer : answer).value;
+  }
+
+  private async runPast(method: CachedMethod, host: object, args: readonly unknown[]): Promise<unknown> {
+    return method.run(host, args, (message) => this.cache.warn(message));
   }
 
   async read(key: Key, policy: AnyPolicy | undefined): Promise<Entry<unknown> | undefined> {
@@ -185,61 +264,4 @@ export class Calls {
     const entryKey = requests.keyOf(UNNAMED, requests.vary(call, policy, WHERE), key, WHERE);
     return { key: entryKey, name: '', policy, call, args: partsOf(key), load: nothing };
   }
-}
-
-/** A call by key. A class of its own, whose members are made for whoever asks: most calls are hits. */
-class KeyRequest implements Request {
-  readonly name = '';
-
-  constructor(
-    private readonly core: StampedeCache,
-    private readonly given: Key,
-    readonly key: EntryKey,
-    readonly policy: Request['policy'],
-    readonly call: ResolvedCall,
-    private readonly loader: Loader,
-  ) {}
-
-  get args(): readonly unknown[] {
-    return partsOf(this.given);
-  }
-
-  load(context: LoadContext<never>): unknown {
-    return runInLoadOf(this.core, () => this.loader(context));
-  }
-}
-
-/** A call of a method. */
-class MethodRequest implements Request {
-  readonly name: string;
-  readonly version: string | undefined;
-  readonly policy: Request['policy'];
-
-  constructor(
-    private readonly cache: ManagedCache,
-    private readonly method: CachedMethod,
-    private readonly host: object,
-    readonly args: readonly unknown[],
-    readonly key: EntryKey,
-    readonly call: ResolvedCall,
-  ) {
-    this.name = method.name;
-    this.version = method.version;
-    this.policy = method.policy;
-  }
-
-  load(): unknown {
-    const { cache, method, host, args } = this;
-    return runInLoadOf(cache.core, () => method.load(host, args, (message) => cache.warn(message)));
-  }
-}
-
-/** What goes past the cache has no key: it might not even be encodable. */
-function straight(call: ResolvedCall): { key: EntryKey; call: ResolvedCall } {
-  return { key: NO_KEY, call: { ...call, bypass: true } };
-}
-
-/** What the policy's functions get. */
-export function partsOf(key: Key): readonly unknown[] {
-  return Array.isArray(key) ? (key as readonly unknown[]) : [key];
 }

@@ -3,7 +3,8 @@ import { ConfigurationError } from '../core/errors.js';
 import { NO_KEY } from '../core/keys/index.js';
 import type { CallOptions } from '../core/policy/index.js';
 import { show } from '../core/show.js';
-import { partsOf, UNNAMED } from './calls.js';
+import { partsOf } from './call-requests.js';
+import { UNNAMED } from './calls.js';
 import { runInLoadOf } from './current-load.js';
 import type { ManagedCache } from './managed-cache.js';
 

@@ -87,15 +87,14 @@ export class StampedeCacheService implements CachedCaller {
     policy?: Policy<T>,
     call?: CallOptions,
   ): Promise<T>;
-  async getOrLoad<T>(
+  getOrLoad<T>(
     key: Key,
     load: (context: never) => T | Promise<T>,
     policy?: Policy<T>,
     call?: CallOptions,
   ): Promise<T> {
-    const answer = this.calls.load(key, load as never, policy as AnyPolicy | undefined, call);
     // The engine gives back what the loader, or an earlier one of the same key, resolved to.
-    return (answer instanceof Promise ? await answer : answer).value as T;
+    return this.calls.value(key, load as never, policy as AnyPolicy | undefined, call) as Promise<T>;
   }
 
   /** The same, with how the value came and how old it is. */

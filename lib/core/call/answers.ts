@@ -1,6 +1,6 @@
 import type { Payload, StoredEntry } from '../entry/index.js';
 import { freshness, isDueEarly, type Freshness, type StaleWindows } from '../entry/index.js';
-import { restoreError, type Engine } from '../flight/index.js';
+import { restoreError, type Engine, type Landing } from '../flight/index.js';
 import { placeOf } from '../keys/index.js';
 import type { Entry, Outcome } from '../outcome.js';
 import type { Request } from '../request.js';
@@ -40,10 +40,11 @@ export function isEarlyDue(
   engine: Engine,
   entry: StoredEntry,
   request: Request,
-  now = engine.gate.store.now(),
+  now: number,
+  readers: number,
 ): boolean {
   const { earlyRefresh } = request.policy;
-  return isDueEarly(entry.header, now, earlyRefresh, () => engine.runtime.random.next());
+  return isDueEarly(entry.header, now, earlyRefresh, () => engine.runtime.random.next(), readers);
 }
 
 /** What takes longer to read than the event loop should stand still for each of its readers, bytes. */
@@ -73,6 +74,31 @@ export function turnToRead(
 
 /** How reading an entry ended: an answer, a stored error to be thrown, or undefined for bytes that can't be read. */
 export type Reading = { readonly answer: Answer } | { readonly error: Error };
+
+/**
+ * The value a flight brought, as this caller's own copy.
+ * @throws whatever reading it does: it may be written for another `serializer` or `type` than this caller's
+ */
+export function readLanding(
+  engine: Engine,
+  landing: Extract<Landing, { kind: 'value' }>,
+  request: Request,
+  leads: boolean,
+): Answer {
+  const now = engine.gate.store.now();
+  return {
+    value: landing.payload.read(request.policy),
+    outcome: outcomeOf(landing, leads),
+    age: Math.max(0, now - landing.bornAt),
+    staleFor: 0,
+    freshFor: Math.max(0, landing.softAt - now),
+  };
+}
+
+export function outcomeOf({ how }: Extract<Landing, { kind: 'value' }>, leads: boolean): Outcome {
+  if (how === 'waited') return 'waited';
+  return leads ? 'loaded' : 'joined';
+}
 
 /** The entry's value, as this reader's own copy. */
 export function readEntry(

@@ -10,15 +10,14 @@ import {
   type Refresher,
 } from '../flight/index.js';
 import { wouldDeadlock, type ChainLink } from '../load/index.js';
-import type { Outcome } from '../outcome.js';
 import { uncacheable } from '../publish/index.js';
 import type { Request } from '../request.js';
-import { judge, turnToRead, UNSTORED, type Answer, type Reading } from './answers.js';
+import { judge, outcomeOf, readLanding, turnToRead, UNSTORED, type Answer, type Reading } from './answers.js';
 import { joinOrLead, joinsUnread } from './join-or-lead.js';
 import { orAborted } from './or-aborted.js';
 import { allowsStale, OwnRead } from './own-read.js';
 import { Ride, type RideEnd } from './ride.js';
-import { readHit, serve } from './serve.js';
+import { countMiss, readHit, serve } from './serve.js';
 
 /** After so many flights that led nowhere the origin is asked without the store. */
 const MAX_FLIGHTS = 8;
@@ -75,6 +74,27 @@ export class Call {
     return this.afterRead();
   }
 
+  /**
+   * The answer of a call that missed and rode along with others to `end`. It was admitted already.
+   * @param read as for {@link answerWith}
+   */
+  async goOn(read: ReadAnswer | undefined, end: RideEnd): Promise<Answer> {
+    this.own.take(read);
+    this.rejectedId = this.own.rejectedId(this.engine.gate.store.now()) ?? '';
+    this.flights = 1;
+    try {
+      return this.counted((await this.conclude(end, false)) ?? (await this.fly()));
+    } finally {
+      this.engine.guard.dismiss();
+    }
+  }
+
+  /** The answer of a call that missed and was not admitted. */
+  async shed(read: ReadAnswer | undefined, error: unknown): Promise<Answer> {
+    this.own.take(read);
+    return this.counted(await this.standIn(error, true));
+  }
+
   private async afterRead(): Promise<Answer> {
     const { engine, request } = this;
     const turn = this.own.turnToHit(this.arrivedAt);
@@ -94,8 +114,7 @@ export class Call {
 
   private async miss(): Promise<Answer> {
     const { engine, request } = this;
-    engine.counters.misses += 1;
-    tell(engine, request, 'miss', {});
+    countMiss(engine, request);
     try {
       engine.guard.admit(request.policy.where);
     } catch (error) {
@@ -112,16 +131,12 @@ export class Call {
   private hit(): Reading | undefined {
     const { engine, request, refresher, own } = this;
     const { entry } = own;
-    // What was read and may not be served must not count as a hit of the next question.
-    if (!entry || request.call.fresh) {
-      this.rejectedId = own.foundId;
-      return undefined;
-    }
     const now = engine.gate.store.now();
-    const state = judge(engine, entry, request, now);
-    const reading = readHit(engine, refresher, request, entry, state, now);
+    const mayServe = entry !== undefined && !request.call.fresh;
+    const reading =
+      mayServe && readHit(engine, refresher, request, entry, judge(engine, entry, request, now), now);
     if (reading) return reading;
-    if (state === 'fresh' || state === 'stale' || entry.softened) this.rejectedId = entry.header.id;
+    this.rejectedId = this.own.rejectedId(now) ?? this.rejectedId;
     return undefined;
   }
 
@@ -181,17 +196,8 @@ export class Call {
    * two loads would go on on one slot.
    */
   private async softly(ride: Ride, softTimeout: number): Promise<RideEnd | Answer> {
-    const { engine } = this;
-    let stop = (): void => undefined;
-    const soft = new Promise<'soft'>((resolve) => {
-      stop = engine.runtime.timers.after(Math.max(0, softTimeout - this.waited()), () => resolve('soft'));
-    });
-    try {
-      const first = await Promise.race([ride.end, soft]);
-      if (first !== 'soft') return first;
-    } finally {
-      stop();
-    }
+    const first = await ride.within(this.engine.runtime, softTimeout - this.waited());
+    if (first !== 'soft') return first;
     const stale = await this.own.staleAnswer();
     if (!stale) return ride.end;
     ride.settle();
@@ -228,18 +234,11 @@ export class Call {
 
   private takeValue(landing: Extract<Landing, { kind: 'value' }>, leads: boolean): Answer | undefined {
     const { engine, request } = this;
-    const outcome: Outcome = landing.how === 'waited' ? 'waited' : leads ? 'loaded' : 'joined';
-    const now = engine.gate.store.now();
-    const times = {
-      age: Math.max(0, now - landing.bornAt),
-      staleFor: 0,
-      freshFor: Math.max(0, landing.softAt - now),
-    };
     try {
-      return { value: landing.payload.read(request.policy), outcome, ...times };
+      return readLanding(engine, landing, request, leads);
     } catch (error) {
-      if (outcome === 'loaded') throw uncacheable(error, request.policy.where);
-      // Written for another `serializer` or `type` than this call's: as good as absent.
+      if (outcomeOf(landing, leads) === 'loaded') throw uncacheable(error, request.policy.where);
+      // As good as absent.
       this.rejectedId = landing.id;
       return undefined;
     }

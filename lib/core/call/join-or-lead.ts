@@ -34,7 +34,8 @@ export function joinOrLead(
   return { flight, leads: true };
 }
 
-function joinable(engine: Engine, { key, call }: Request): Flight | undefined {
+/** The flight that will do for this call, if one is under way. */
+export function joinable(engine: Engine, { key, call }: Request): Flight | undefined {
   if (!call.fresh) return engine.foreground.get(key) ?? engine.refreshes.get(key) ?? engine.forced.get(key);
   const running = engine.forced.get(key);
   // Only a flight that has neither asked nor begun is sure to bring a load begun after this call.

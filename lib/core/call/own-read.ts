@@ -21,9 +21,12 @@ export class OwnRead {
     return this.answer?.entry;
   }
 
-  /** The id of what was found, readable or not; empty: nothing. */
-  get foundId(): string {
-    return this.answer?.foundId ?? '';
+  /** The id of what may not be served at `now`, and must not count as a hit of the next question. */
+  rejectedId(now: number): string | undefined {
+    const { engine, request, entry } = this;
+    if (!entry || request.call.fresh) return this.answer?.foundId ?? '';
+    const state = judge(engine, entry, request, now);
+    return state === 'fresh' || state === 'stale' || entry.softened ? entry.header.id : undefined;
   }
 
   /** Takes the copy that this process keeps, if it surely counts. */

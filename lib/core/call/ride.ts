@@ -1,6 +1,7 @@
 import type { AbortWatch } from '../abort-watch.js';
 import type { Flight, Landing } from '../flight/index.js';
 import { countWait, type ChainLink } from '../load/index.js';
+import { nothing } from '../nothing.js';
 import type { Cancel, Runtime } from '../ports.js';
 
 /** How soon a passed limit is judged anew, ms. */
@@ -66,6 +67,19 @@ export class Ride {
       else if (phase === 'asking') this.limitWait(runtime, LOOK_AGAIN);
     };
     this.stopLimit = runtime.timers.after(Math.max(0, ms), onLimit);
+  }
+
+  /** How it ends, or `soft` after `ms`. */
+  async within({ timers }: Runtime, ms: number): Promise<RideEnd | 'soft'> {
+    let stop: Cancel = nothing;
+    const soft = new Promise<'soft'>((resolve) => {
+      stop = timers.after(Math.max(0, ms), () => resolve('soft'));
+    });
+    try {
+      return await Promise.race([this.end, soft]);
+    } finally {
+      stop();
+    }
   }
 
   /** Leaves the flight. Idempotent. */

@@ -17,9 +17,16 @@ export function serve(engine: Engine, request: Request, hit: Reading): Answer {
   return hit.answer;
 }
 
+/** A call that found nothing to serve. */
+export function countMiss(engine: Engine, request: Request): void {
+  engine.counters.misses += 1;
+  tell(engine, request, 'miss', {});
+}
+
 /**
  * What a reader gets of an entry as it stands now: one that is stale, or will be soon, is refreshed in the background. Undefined:
  * it is past serving, or can't be read under this policy.
+ * @param readers how many hits this is
  */
 export function readHit(
   engine: Engine,
@@ -28,10 +35,11 @@ export function readHit(
   entry: StoredEntry,
   state: Freshness,
   now: number,
+  readers = 1,
 ): Reading | undefined {
   if (state !== 'fresh' && state !== 'stale') return undefined;
   const reading = readEntry(engine, entry, request, state, now);
-  return reading && refreshed(engine, refresher, request, entry, reading, now);
+  return reading && refreshed(engine, refresher, request, entry, reading, now, readers);
 }
 
 function refreshed(
@@ -41,10 +49,11 @@ function refreshed(
   entry: StoredEntry,
   reading: Reading,
   now: number,
+  readers: number,
 ): Reading {
   const isStale = 'answer' in reading && reading.answer.outcome === 'stale';
   if (isStale) refresher.trigger(request, entry, 'stale');
-  else if (isEarlyDue(engine, entry, request, now) && refresher.trigger(request, entry, 'early'))
+  else if (isEarlyDue(engine, entry, request, now, readers) && refresher.trigger(request, entry, 'early'))
     return 'answer' in reading ? { answer: { ...reading.answer, outcome: 'early' } } : reading;
   return reading;
 }

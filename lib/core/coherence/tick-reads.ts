@@ -23,6 +23,10 @@ export interface SharedRead {
   readonly budget: Budget;
   /** When the first of them asked, monotonic, ms. */
   readonly since: number;
+  /** When the last of them came, by the arrival clock: for whoever asks to note. */
+  arrival: number;
+  /** Whether it may still be shared: it has not left, and nothing was invalidated here meanwhile. */
+  isOpen: boolean;
 }
 
 /** A read that has not left yet, and who waits for it. */
@@ -31,6 +35,11 @@ interface Gathered {
   readonly budget: Budget;
   readonly listeners: { readonly found: Found; readonly failed: Failed }[];
   shared?: SharedRead;
+}
+
+/** Nobody may share it any more. */
+function close(gathered: Gathered | undefined): void {
+  if (gathered?.shared !== undefined) gathered.shared.isOpen = false;
 }
 
 /** A read that has left. */
@@ -95,6 +104,8 @@ export class TickReads {
       }),
       budget: there.budget,
       since: this.runtime.clock.now(),
+      arrival: 0,
+      isOpen: true,
     });
   }
 
@@ -111,11 +122,14 @@ export class TickReads {
 
   /** The key was invalidated here: nobody may join a read begun before. */
   detach(key: EntryKey): void {
-    this.gathering.delete(placeOf(key));
+    const place = placeOf(key);
+    close(this.gathering.get(place));
+    this.gathering.delete(place);
     this.forget(key);
   }
 
   detachAll(): void {
+    for (const each of this.gathering.values()) close(each);
     this.gathering = new Map();
     this.copies?.dropAll();
   }
@@ -143,6 +157,7 @@ export class TickReads {
       const leaving = this.waiting;
       this.waiting = [];
       this.gathering = new Map();
+      for (const each of leaving) close(each);
       this.send(leaving);
     };
     // What is in memory needs no company on its way.

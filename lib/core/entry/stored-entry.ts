@@ -34,7 +34,12 @@ export function parseEntry(bytes: Buffer | null, key: EntryKey): FoundEntry | un
   const { compression, codec, serializer } = header;
   const payload = bytes.subarray(headLength);
   if (compression === undefined)
-    return { header, headLength, softened: false, payload: new EncodedPayload(codec, payload, serializer) };
+    return {
+      header,
+      headLength,
+      softened: false,
+      payload: new EncodedPayload(codec, payload, serializer, true),
+    };
   return { header, headLength, softened: false, payload: { compression, codec, bytes: payload, serializer } };
 }
 
@@ -45,7 +50,7 @@ export function isReadable(entry: FoundEntry): entry is StoredEntry {
 /** The entry with its payload as it was before it was compressed. */
 export function unpacked(entry: PackedEntry, plain: Buffer): StoredEntry {
   const { codec, serializer } = entry.payload;
-  return { ...entry, payload: new EncodedPayload(codec, plain, serializer) };
+  return { ...entry, payload: new EncodedPayload(codec, plain, serializer, true) };
 }
 
 /**
