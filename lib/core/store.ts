@@ -8,8 +8,11 @@ import type { Cancel } from './ports.js';
 export interface Store {
   readonly kind: 'redis' | 'memory';
 
-  /** The store's own time in epoch milliseconds, an integer. Soft expiries are judged by it. */
-  now(): number;
+  /**
+   * The store's own time in epoch milliseconds, an integer. Soft expiries are judged by it.
+   * @param at a moment of the monotonic clock, ms: for who has asked it already. @default now
+   */
+  now(at?: number): number;
 
   /** How far the clocks of its servers may be apart, ms; 0 where one clock rules. */
   readonly clockSkew: number;

@@ -85,8 +85,8 @@ class MemoryStore implements Store {
     this.#clock = runtime.clock;
   }
 
-  now(): number {
-    return Math.floor(this.#clock.now() + this.#offset);
+  now(at = this.#clock.now()): number {
+    return Math.floor(at + this.#offset);
   }
 
   /** The stored bytes themselves: to be read, never written to. */

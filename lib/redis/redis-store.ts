@@ -111,8 +111,8 @@ export class RedisStore implements Store {
     return this.link.usable;
   }
 
-  now(): number {
-    return this.clock.now();
+  now(at?: number): number {
+    return this.clock.now(at);
   }
 
   /** Not `async`: every hit comes this way. */

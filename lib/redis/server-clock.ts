@@ -28,9 +28,12 @@ export class ServerClock {
     this.offset = epochGuess - clock.now();
   }
 
-  /** Epoch milliseconds on the server, an integer. */
-  now(): number {
-    return Math.round(this.clock.now() + this.offset);
+  /**
+   * Epoch milliseconds on the server, an integer.
+   * @param at monotonic, ms
+   */
+  now(at = this.clock.now()): number {
+    return Math.round(at + this.offset);
   }
 
   /** `sentAt`: the monotonic time at which the command was sent; `serverNow`: the epoch ms that its reply carries. */

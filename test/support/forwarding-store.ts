@@ -21,8 +21,8 @@ export class ForwardingStore implements Store {
   get clockSkew(): number {
     return this.inner.clockSkew;
   }
-  now(): number {
-    return this.inner.now();
+  now(at?: number): number {
+    return this.inner.now(at);
   }
   read(key: EntryKey): ReturnType<Store['read']> {
     return this.inner.read(key);

@@ -65,9 +65,11 @@ function refreshed(
 export function serveNear(engine: Engine, refresher: Refresher, request: Request): Answer | undefined {
   const { call, policy } = request;
   if (call.fresh || call.signal !== undefined || policy.mayExist !== undefined) return undefined;
-  const entry = engine.reads.near(request);
+  // Asking the clock is the dearest part of a hit.
+  const local = engine.runtime.clock.now();
+  const entry = engine.reads.near(request, local);
   if (entry === undefined || isLarge(entry.payload, request) || engine.chain.current()) return undefined;
-  const now = engine.gate.store.now();
+  const now = engine.gate.store.now(local);
   const reading = readHit(engine, refresher, request, entry, 'fresh', now);
   if (reading === undefined) {
     // Of no use to this caller's policy: the store may have another one by now.

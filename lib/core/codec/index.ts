@@ -4,3 +4,4 @@ export { decodeText, decodeValue, textOf } from './decode.js';
 export { encodeValue, type Encoded } from './encode.js';
 export { deepFreeze } from './freeze.js';
 export { resolveTypes, type Class, type TypeMap, type TypeOption } from './types.js';
+export { copyTree, isTree } from './tree.js';

@@ -14,7 +14,14 @@ export {
 } from './header.js';
 export { drawLife, type Life } from './life.js';
 export { Packing, type PayloadAtRest } from './packing.js';
-export { EncodedPayload, encodePayload, SharedPayload, type Payload, type ValueFormat } from './payload.js';
+export {
+  EncodedPayload,
+  MOST_KEPT,
+  encodePayload,
+  SharedPayload,
+  type Payload,
+  type ValueFormat,
+} from './payload.js';
 export {
   isReadable,
   parseEntry,

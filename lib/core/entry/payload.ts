@@ -1,9 +1,20 @@
-import { decodeText, decodeValue, deepFreeze, encodeValue, textOf } from '../codec/index.js';
+import {
+  copyTree,
+  decodeText,
+  decodeValue,
+  deepFreeze,
+  encodeValue,
+  isTree,
+  textOf,
+} from '../codec/index.js';
 import type { ResolvedPolicy, Serializer } from '../policy/index.js';
 import type { Codec } from './header.js';
 
 /** How to read a value back. */
 export type ValueFormat = Pick<ResolvedPolicy, 'types' | 'serializer' | 'shared' | 'isLasting'>;
+
+/** Values take one to two times their JSON, but for lists of tiny things. */
+export const MOST_KEPT = 3;
 
 /** A value at rest. Every reader gets a copy of its own, or all share one frozen value. */
 export interface Payload {
@@ -17,14 +28,16 @@ export interface Payload {
 export class EncodedPayload implements Payload {
   private frozen: { readonly value: unknown } | undefined;
   private lasting: { readonly value: unknown; readonly serializer: unknown } | undefined;
+  private reads = 0;
   private text: string | undefined;
+  private tree: { readonly value: unknown } | undefined;
 
   constructor(
     readonly codec: Codec,
     readonly bytes: Buffer,
     readonly serializer: string | undefined,
-    /** It is read often: its text is kept, as much memory again as its bytes. */
-    private readonly keepsText = false,
+    /** From its second read on it keeps what makes the next ones cheap: up to so many times its bytes. */
+    private readonly mostKept = MOST_KEPT,
   ) {}
 
   get size(): number {
@@ -56,9 +69,15 @@ export class EncodedPayload implements Payload {
   }
 
   private decodeOwn({ types }: ValueFormat): unknown {
-    if (!this.keepsText) return decodeValue(this.codec, this.bytes, types);
+    if (this.tree !== undefined) return copyTree(this.tree.value);
+    this.reads += 1;
+    if (this.reads === 1 || this.mostKept === 0) return decodeValue(this.codec, this.bytes, types);
     this.text ??= textOf(this.bytes);
-    return decodeText(this.codec, this.text, types);
+    const value = decodeText(this.codec, this.text, types);
+    if (this.reads !== 2 || !isTree(value, this.mostKept * this.bytes.length)) return value;
+    this.tree = { value };
+    this.text = undefined;
+    return copyTree(value);
   }
 }
 

@@ -38,7 +38,7 @@ export function parseEntry(bytes: Buffer | null, key: EntryKey): FoundEntry | un
       header,
       headLength,
       softened: false,
-      payload: new EncodedPayload(codec, payload, serializer, true),
+      payload: new EncodedPayload(codec, payload, serializer),
     };
   return { header, headLength, softened: false, payload: { compression, codec, bytes: payload, serializer } };
 }
@@ -50,7 +50,7 @@ export function isReadable(entry: FoundEntry): entry is StoredEntry {
 /** The entry with its payload as it was before it was compressed. */
 export function unpacked(entry: PackedEntry, plain: Buffer): StoredEntry {
   const { codec, serializer } = entry.payload;
-  return { ...entry, payload: new EncodedPayload(codec, plain, serializer, true) };
+  return { ...entry, payload: new EncodedPayload(codec, plain, serializer) };
 }
 
 /**

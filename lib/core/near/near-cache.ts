@@ -1,13 +1,13 @@
 import { LRUCache } from 'lru-cache';
-import { EncodedPayload, type StoredEntry } from '../entry/index.js';
+import { EncodedPayload, MOST_KEPT, type StoredEntry } from '../entry/index.js';
 import type { Clock } from '../ports.js';
 import type { Signal, Store } from '../store.js';
 import type { NearLimits } from './near-options.js';
 
 /** What a copy takes beside its bytes: the parsed head, its place, the list's own links. */
 const KEEPING = 500;
-/** Of longer ones the text costs little beside parsing it, and much memory. */
-const TEXT = 16 * 1024;
+/** Of longer ones nothing is kept beside the bytes: it would be much memory. */
+const SMALL = 16 * 1024;
 
 interface Copy {
   readonly entry: StoredEntry;
@@ -67,7 +67,7 @@ export class NearCache {
     const copy = this.copies?.get(place);
     if (copy === undefined || !this.isTold(now)) return undefined;
     if (now - copy.since >= life) return undefined;
-    if (copy.until > now && copy.entry.header.softAt > this.store.now()) return copy.entry;
+    if (copy.until > now && copy.entry.header.softAt > this.store.now(now)) return copy.entry;
     this.copies?.delete(place);
     return undefined;
   }
@@ -134,13 +134,22 @@ function listOf({ maxEntries, maxBytes }: NearLimits): LRUCache<string, Copy> {
     max: maxEntries,
     maxSize: maxBytes,
     sizeCalculation: ({ entry }, place) =>
-      entry.headLength + 2 * entry.payload.bytes.length + 2 * place.length + KEEPING,
+      entry.headLength + sizeOf(entry.payload.bytes) + 2 * place.length + KEEPING,
   });
+}
+
+/** Times its bytes. */
+function timesKept(bytes: Buffer): number {
+  return bytes.length <= SMALL ? MOST_KEPT : 0;
+}
+
+function sizeOf(bytes: Buffer): number {
+  return bytes.length * (1 + timesKept(bytes));
 }
 
 function forKeeping(entry: StoredEntry): StoredEntry {
   const { codec, bytes, serializer } = entry.payload;
-  const payload = new EncodedPayload(codec, ownBytes(bytes), serializer, bytes.length <= TEXT);
+  const payload = new EncodedPayload(codec, ownBytes(bytes), serializer, timesKept(bytes));
   return { ...entry, payload };
 }
 
