@@ -85,6 +85,8 @@ export class StampedeCache {
   together(request: Request): Together | undefined {
     const { policy, call } = request;
     if (!policy.shared || call !== PLAIN_CALL || policy.coordinate === 'none') return undefined;
+    // It is asked for each caller, in the caller's own context, and its value is nobody else's.
+    if (policy.fallback !== undefined) return undefined;
     return this.isPlain(request) ? this.plain.together(request) : undefined;
   }
 
@@ -96,7 +98,7 @@ export class StampedeCache {
   }
 
   /** Nothing needs to be looked at before its read: most calls are so. */
-  private isPlain(request: Request): boolean {
+  private isPlain(request: Pick<Request, 'call' | 'policy' | 'batch'>): boolean {
     const { call, policy, batch } = request;
     if (call.signal !== undefined || batch !== undefined || policy.mayExist !== undefined) return false;
     return !this.goesStraight(request) && this.engine.chain.current() === undefined;
@@ -135,7 +137,8 @@ export class StampedeCache {
   async answerMany(order: ManyOrder): Promise<Map<unknown, unknown>> {
     if (this.goesStraight(order)) return bypassMany(this.engine, order);
     const answer = (request: Request): Answer | Promise<Answer> => this.near(request) ?? this.answer(request);
-    return answerMany(this.engine, this.pace, order, answer);
+    const plain = this.isPlain(order) && !order.call.fresh ? this.plain : undefined;
+    return answerMany(this.engine, this.pace, order, plain, answer);
   }
 
   /** The load this call is made in. */

@@ -3,6 +3,7 @@ import { reasonOf } from './redact.js';
 import { isCluster, type ClientLike } from './redis-like.js';
 import { refusedVersion } from './server-version.js';
 import { StoreUnavailable } from './store-unavailable.js';
+import { Writes } from './writes.js';
 
 export interface CommandLinkOptions {
   readonly client: ClientLike;
@@ -31,6 +32,7 @@ export class CommandLink {
   private verified = false;
   private started = false;
   private closing: Promise<void> | undefined;
+  private readonly writes = new Writes();
   private readonly settled: (() => void)[] = [];
   private cancelWatch: Cancel = () => undefined;
 
@@ -57,7 +59,9 @@ export class CommandLink {
   use(): ClientLike {
     const { obstacle } = this;
     if (obstacle !== undefined) throw new StoreUnavailable(obstacle);
-    return this.options.client;
+    const { client } = this.options;
+    if (!isCluster(client)) this.writes.gather(client.stream);
+    return client;
   }
 
   /** Resolves when the server was verified or the first attempt to reach it has failed. */

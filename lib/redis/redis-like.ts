@@ -20,8 +20,16 @@ export interface RedisLike {
   disconnect(reconnect?: boolean): void;
 }
 
+/** What is used of a socket. */
+export interface Corkable {
+  cork(): void;
+  uncork(): void;
+}
+
 /** A client of one server, also one found through Sentinel. */
 export interface SingleLike extends RedisLike {
+  /** Its socket; absent while there is none. */
+  readonly stream?: Corkable | undefined;
   subscribe(channel: string): Promise<unknown>;
   ping(): Promise<unknown>;
   duplicate(override: object): SingleLike;

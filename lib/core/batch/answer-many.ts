@@ -1,8 +1,8 @@
-import { NOT_FOUND, UNSTORED, type Answer } from '../call/index.js';
+import { NOT_FOUND, UNSTORED, type Answer, type PlainCalls } from '../call/index.js';
 import { LoadManyError } from '../errors.js';
 import type { Engine } from '../flight/index.js';
 import type { EntryKey } from '../keys/index.js';
-import { RunningLoadContext } from '../load/index.js';
+import { RunningLoadContext, type BatchMember } from '../load/index.js';
 import type { ResolvedCall, ResolvedPolicy } from '../policy/index.js';
 import type { Request } from '../request.js';
 import { show } from '../show.js';
@@ -10,6 +10,7 @@ import { Batch } from './batch.js';
 import type { BatchTerms } from './batch-load.js';
 import { RunningManyContext, type LoadManyContext } from './load-many-context.js';
 import { withAbsent } from './many-options.js';
+import { lookThenLoad } from './look-then-load.js';
 import type { Pace } from './pace.js';
 import { valuesById } from './values-by-id.js';
 
@@ -29,34 +30,43 @@ export interface ManyOrder {
 
 /**
  * Answers each id as a call of its own; only their loads are made together.
- * @param answer answers one call
+ * @param plain where nothing has to be looked at before the reads
+ * @param answer answers one call, where there is no such
  * @throws LoadManyError where ids failed; what `entryOf` throws; the reason of the call's signal
  */
 export async function answerMany(
   engine: Engine,
   pace: Pace,
   order: ManyOrder,
+  plain: PlainCalls | undefined,
   answer: (request: Request) => Answer | Promise<Answer>,
 ): Promise<Map<unknown, unknown>> {
   const { guard, runtime } = engine;
   const load = loaderOf(engine, order);
   const terms = { guard, pace, timers: runtime.timers, where: order.where, load };
   const policy = withAbsent(order.policy);
-  const requests = chunksOf(order).flatMap((ids, chunk) => {
+  const chunks = chunksOf(order).map((ids, chunk) => {
     const batch = new Batch(terms);
-    return ids.map((id, index) => {
+    const requests = ids.map((id, index) => {
+      const { key, args } = order.entryOf(id);
       const member = batch.member(id, chunk * order.maxBatch + index);
-      return {
-        ...order.entryOf(id),
-        name: '',
-        policy,
-        call: order.call,
-        batch: member,
-        load: alone(id, terms),
-      };
+      return { key, args, name: '', policy, call: order.call, batch: member, load: alone(id, terms) };
     });
+    return { batch, requests };
   });
-  const settled = await Promise.allSettled(
+  const settled = await Promise.all(
+    chunks.map(({ batch, requests }) =>
+      plain === undefined ? eachForItself(answer, requests) : lookThenLoad(plain, pace, batch, requests),
+    ),
+  );
+  return resultOf(order, settled.flat());
+}
+
+function eachForItself(
+  answer: (request: Request) => Answer | Promise<Answer>,
+  requests: readonly (Request & { readonly batch: BatchMember })[],
+): Promise<PromiseSettledResult<Answer>[]> {
+  return Promise.allSettled(
     requests.map(async (request) => {
       try {
         return await answer(request);
@@ -65,7 +75,6 @@ export async function answerMany(
       }
     }),
   );
-  return resultOf(order, settled);
 }
 
 /**

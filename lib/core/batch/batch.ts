@@ -7,6 +7,7 @@ const LINES: readonly Line[] = ['foreground', 'background'];
 /** The ids of one call that are loaded together: at first all, later those of one moment. Refreshes among themselves. */
 export class Batch {
   private readonly gathering: Partial<Record<Line, BatchLoad>> = {};
+  private held: BatchLoad[] | undefined;
 
   constructor(readonly terms: BatchTerms) {}
 
@@ -21,7 +22,25 @@ export class Batch {
 
   /** The load that this id's becomes part of, and nobody knew that it would. */
   unexpected(id: unknown, line: Line): BatchLoad {
-    return this.open(id, line) ?? this.begin(line).waitForMore();
+    const open = this.open(id, line);
+    if (open !== undefined) return open;
+    const load = this.begin(line);
+    if (this.held === undefined) return load.waitForMore();
+    load.expect();
+    this.held.push(load);
+    return load;
+  }
+
+  /** What `run` begins is loaded together: its loads wait for its end. */
+  together(run: () => void): void {
+    const held: BatchLoad[] = [];
+    this.held = held;
+    try {
+      run();
+    } finally {
+      this.held = undefined;
+      for (const load of held) load.decided();
+    }
   }
 
   private open(id: unknown, line: Line): BatchLoad | undefined {

@@ -47,8 +47,19 @@ export class PlainCalls {
 
   /** The read this call shares with those of its turn. Undefined: it reads nothing, or a copy in this process. */
   read(request: Request): SharedRead | undefined {
+    return this.engine.reads.mayBeNear(request) ? undefined : this.readStored(request);
+  }
+
+  /** What a copy in this process has, where it surely counts. */
+  nearBy(request: Request): ReadAnswer | undefined {
+    const entry = this.engine.reads.near(request);
+    return entry && { entry, foundId: entry.header.id };
+  }
+
+  /** The read this call shares with those of its turn, whatever copies there are. Undefined: it would tell nothing. */
+  readStored(request: Request): SharedRead | undefined {
     const { engine } = this;
-    if (engine.reads.mayBeNear(request) || joinsUnread(engine, request)) return undefined;
+    if (joinsUnread(engine, request)) return undefined;
     const read = engine.reads.readShared(request);
     read.arrival = engine.arrivals.next();
     return read;
@@ -73,12 +84,13 @@ export class PlainCalls {
   }
 
   /** A call that leads, or joins, on its own. */
-  lead(request: Request, read: SharedRead, found: ReadAnswer | undefined): Promise<Answer> {
-    return this.callOf(request, read).answerWith(found);
+  lead(request: Request, read: SharedRead | undefined, found: ReadAnswer | undefined): Promise<Answer> {
+    const call = this.callOf(request, read);
+    return read === undefined ? call.answer() : call.answerWith(found);
   }
 
   private miss(request: Request, read: SharedRead, found: ReadAnswer | undefined): Promise<Answer> {
-    const company = mayRideAlong(request) ? this.companyOf(request, read) : undefined;
+    const company = mayRideAlong(request, found) ? this.companyOf(request, read) : undefined;
     if (company === undefined) return this.lead(request, read, found);
     const { engine } = this;
     countMiss(engine, request);
@@ -137,7 +149,9 @@ export class PlainCalls {
   }
 }
 
-/** Nothing of the call ends its wait before the others'. */
-function mayRideAlong({ call, policy }: Request): boolean {
+/** Nothing of the call ends its wait before the others', and no large hit is left for it to serve. */
+function mayRideAlong(request: Request, found: ReadAnswer | undefined): boolean {
+  const { call, policy } = request;
+  if (found?.entry !== undefined && isLarge(found.entry.payload, request)) return false;
   return call === PLAIN_CALL && policy.coordinate !== 'none' && policy.softTimeout === undefined;
 }

@@ -6,7 +6,7 @@ import type { Answer } from './answers.js';
 /** How calls are answered that share a read. */
 interface Answering {
   hitOf(request: Request, found: ReadAnswer | undefined, readers: number): Answer | undefined;
-  lead(request: Request, read: SharedRead, found: ReadAnswer | undefined): Promise<Answer>;
+  lead(request: Request, read: SharedRead | undefined, found: ReadAnswer | undefined): Promise<Answer>;
 }
 
 /**
@@ -28,8 +28,11 @@ export class Together {
 
   /** Undefined: it is too late for another caller. */
   join(): Promise<unknown> | undefined {
-    if (!this.read.isOpen || this.engine.events.active) return undefined;
+    const { engine, read } = this;
+    if (!read.isOpen || engine.events.active) return undefined;
     this.callers += 1;
+    // A load that began since the first of them came is no load that began after this one.
+    read.arrival = engine.arrivals.next();
     return this.value;
   }
 

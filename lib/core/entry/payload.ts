@@ -11,7 +11,7 @@ import type { ResolvedPolicy, Serializer } from '../policy/index.js';
 import type { Codec } from './header.js';
 
 /** How to read a value back. */
-export type ValueFormat = Pick<ResolvedPolicy, 'types' | 'serializer' | 'shared' | 'isLasting'>;
+export type ValueFormat = Pick<ResolvedPolicy, 'types' | 'serializer' | 'shared' | 'isLasting' | 'lends'>;
 
 /** Values take one to two times their JSON, but for lists of tiny things. */
 export const MOST_KEPT = 3;
@@ -60,10 +60,10 @@ export class EncodedPayload implements Payload {
     throw new Error(`Written by the serializer ${String(this.serializer)}.`);
   }
 
-  private decodeBy(serializer: Serializer, { isLasting }: ValueFormat): unknown {
+  private decodeBy(serializer: Serializer, { isLasting, lends }: ValueFormat): unknown {
     if (this.lasting?.serializer === serializer) return this.lasting.value;
     // A serializer may hand its input through; the bytes at rest are nobody's.
-    const value = serializer.decode(Buffer.from(this.bytes));
+    const value = serializer.decode(lends === true ? this.bytes : Buffer.from(this.bytes));
     if (isLasting?.(value) === true) this.lasting = { value, serializer };
     return value;
   }

@@ -7,7 +7,10 @@ import { wholeNumber } from '../whole-number.js';
 export interface NearOptions {
   /** Entries kept at most, the least recently used first out. @default 10_000 */
   readonly maxEntries?: number;
-  /** Their bytes as stored, with some for keeping them, at most. @default 64 MiB */
+  /**
+   * Bytes they take at most, with some for keeping them: about four times those stored up to 16 KiB an entry, as a parsed value
+   * may be kept beside them; of longer ones those stored. Values that `shared: true` decoded come on top. @default 64 MiB
+   */
   readonly maxBytes?: number;
   /** The longest a copy is believed: the last bound where the store drops entries without a word. @default '30s' */
   readonly ttl?: Duration;

@@ -38,6 +38,8 @@ export interface ResolvedPolicy {
   readonly errors: readonly Class[];
   readonly serializer: Serializer | undefined;
   readonly shared: boolean;
+  /** Its serializer reads the bytes at rest, and keeps nothing of them. @default false: it gets a copy */
+  readonly lends?: boolean;
   /** Which decoded values nobody can change: one is made for all readers. @default none */
   readonly isLasting?: ((value: unknown) => boolean) | undefined;
   /** Undefined: stored as they are. */

@@ -32,6 +32,7 @@ export function routePolicyOf(policy: ResolvedPolicy): ResolvedPolicy {
     types: undefined,
     serializer: responseSerializer(where, policy.types, policy.serializer, ORDER),
     shared: false,
+    lends: true,
     // Its body is made anew for each who asks.
     isLasting: (response) => response instanceof RouteResponse && response.text !== undefined,
   };

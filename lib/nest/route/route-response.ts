@@ -30,17 +30,21 @@ export class NotForOthers {
 /** How the body stands behind the head: ready JSON text, a Buffer, a value in the core's codec, or in the user's own. */
 type BodyKind = 'text' | 'bytes' | 'j' | 't' | 'own';
 
-type WrittenHead = readonly [
-  status: number,
-  headers: ResponseHead['headers'],
-  etag: string | null,
-  kind: BodyKind,
-];
+type WrittenHead = readonly [status: number, headers: ResponseHead['headers'], kind: BodyKind];
 
+/** A head that was read. Those of one route are alike, and the last is not parsed again. */
+interface ReadHead {
+  readonly text: string;
+  readonly head: ResponseHead;
+  readonly kind: BodyKind;
+}
+
+/** Of the head, and of head and `ETag`. */
 const LENGTH_DIGITS = 8;
+const LENGTHS = 2 * LENGTH_DIGITS;
 
 /**
- * Responses as bytes: 8 digits with the length of the head, the head as JSON, the body.
+ * Responses as bytes: 8 digits with the length of the head, 8 with that of head and `ETag`, the head as JSON, the `ETag`, the body.
  * @param hint what to say of an instance without `type`
  */
 export function responseSerializer(
@@ -49,6 +53,7 @@ export function responseSerializer(
   own: Serializer | undefined,
   hint: string,
 ): Serializer {
+  let last: ReadHead = { text: '', head: { status: 0, headers: [] }, kind: 'text' };
   return {
     name: own === undefined ? 'response' : `response/${own.name}`,
 
@@ -56,30 +61,36 @@ export function responseSerializer(
       if (value instanceof NotForOthers)
         throw new UncacheableValueError(`${where}: an answer for one request.`, '');
       const response = value as RouteResponse; // what the loads of a route return
-      const { head, etag = null } = response;
+      const { head, etag = '' } = response;
       const { kind, bytes } = encodeBody(response, types, own, where, hint);
-      const written: WrittenHead = [head.status, head.headers, etag, kind];
+      const written: WrittenHead = [head.status, head.headers, kind];
       const text = JSON.stringify(written);
       const length = Buffer.byteLength(text);
-      return Buffer.concat([Buffer.from(String(length).padStart(LENGTH_DIGITS, '0') + text), bytes]);
+      const lengths = digitsOf(length) + digitsOf(length + Buffer.byteLength(etag));
+      return Buffer.concat([Buffer.from(lengths + text + etag), bytes]);
     },
 
     decode(given) {
       const bytes = given as Buffer; // what the engine hands out
-      const start = LENGTH_DIGITS + Number(bytes.toString('latin1', 0, LENGTH_DIGITS));
-      const written = JSON.parse(bytes.toString('utf8', LENGTH_DIGITS, start)) as WrittenHead;
-      const [status, headers, etag, kind] = written;
-      const head = { status, headers };
-      if (kind === 'text')
-        return new RouteResponse(head, undefined, bytes.toString('utf8', start), etag ?? undefined);
-      return new RouteResponse(
-        head,
-        decodeBody(kind, bytes.subarray(start), types, own),
-        undefined,
-        etag ?? undefined,
-      );
+      const end = LENGTHS + Number(bytes.toString('latin1', 0, LENGTH_DIGITS));
+      const start = LENGTHS + Number(bytes.toString('latin1', LENGTH_DIGITS, LENGTHS));
+      const text = bytes.toString('utf8', LENGTHS, end);
+      if (text !== last.text) last = readHead(text);
+      const { head, kind } = last;
+      const etag = start === end ? undefined : bytes.toString('utf8', end, start);
+      if (kind === 'text') return new RouteResponse(head, undefined, bytes.toString('utf8', start), etag);
+      return new RouteResponse(head, decodeBody(kind, bytes.subarray(start), types, own), undefined, etag);
     },
   };
+}
+
+function digitsOf(length: number): string {
+  return String(length).padStart(LENGTH_DIGITS, '0');
+}
+
+function readHead(text: string): ReadHead {
+  const [status, headers, kind] = JSON.parse(text) as WrittenHead;
+  return { text, head: { status, headers }, kind };
 }
 
 function encodeBody(
@@ -126,5 +137,6 @@ function decodeBody(
   if (kind === 'bytes') return Buffer.from(bytes);
   if (kind !== 'own') return decodeValue(kind, bytes, types);
   if (own === undefined) throw new Error('Written by a serializer that this route does not have.');
-  return own.decode(bytes);
+  // It may keep what it gets.
+  return own.decode(Buffer.from(bytes));
 }

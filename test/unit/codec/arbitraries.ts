@@ -99,3 +99,20 @@ export const anyValue: fc.Arbitrary<unknown> = fc.letrec((tie) => {
 export const jsonValue: fc.Arbitrary<unknown> = fc.jsonValue({
   noUnicodeString: false,
 } as fc.JsonSharedConstraints);
+
+/** Values that are copied part by part: plain objects, dense arrays, dates and what is no object. */
+export const treeValue: fc.Arbitrary<unknown> = fc.letrec((tie) => ({
+  value: fc.oneof(
+    { depthSize: 'small', withCrossShrink: true },
+    fc.oneof(
+      text,
+      fc.double(),
+      fc.integer(),
+      fc.bigInt(),
+      fc.constantFrom(null, undefined, true, Number.NaN, -0, Number.POSITIVE_INFINITY),
+      fc.date({ noInvalidDate: false }),
+    ),
+    fc.array(tie('value'), { maxLength: 5 }),
+    fc.array(fc.tuple(name, tie('value')), { maxLength: 5 }).map((pairs) => withProperties({}, pairs)),
+  ),
+}))['value'] as fc.Arbitrary<unknown>;

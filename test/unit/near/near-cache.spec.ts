@@ -6,6 +6,10 @@ const MAX_LAG = 1_000;
 const TTL = 30_000;
 const LIMITS: NearLimits = { maxEntries: 3, maxBytes: 100_000, ttl: TTL };
 const EPOCH = 1_700_000_000_000;
+const PLAIN = { types: undefined, serializer: undefined, shared: false } as const;
+
+/** So many bytes of JSON. */
+const text = (length: number) => JSON.stringify('x'.repeat(length - 2));
 
 class Lab {
   time = 10_000;
@@ -158,12 +162,42 @@ describe('a near cache', () => {
   });
 
   it('keeps so many bytes, and nothing that alone is more', () => {
-    const lab = new Lab({ maxEntries: 100, maxBytes: 20_000 });
-    for (let i = 0; i < 50; i++) lab.put(`k${i}`, { payload: JSON.stringify('x'.repeat(2_500)) });
-    expect(lab.near.stats.bytes).toBeLessThanOrEqual(20_000);
+    const lab = new Lab({ maxEntries: 100, maxBytes: 40_000 });
+    for (let i = 0; i < 50; i++) lab.put(`k${i}`, { payload: text(2_500) });
+    expect(lab.near.stats.bytes).toBeLessThanOrEqual(40_000);
+    // Each takes four times its bytes and some hundreds: a fourth one would not fit.
     expect(lab.near.stats.entries).toBe(3);
-    const place = lab.put('big', { payload: JSON.stringify('x'.repeat(30_000)) });
+    const place = lab.put('big', { payload: text(45_000) });
     expect(lab.near.find(place)).toBeUndefined();
+  });
+
+  it('counts an entry up to 16 KiB four times, as its parsed value may be kept, and a longer one once', () => {
+    const taken = (length: number) => {
+      const lab = new Lab();
+      lab.put('a', { payload: text(length) });
+      return lab.near.stats.bytes;
+    };
+    const beside = taken(10_000) - 40_000;
+    expect(beside).toBeGreaterThan(0);
+    expect(beside).toBeLessThan(1_000);
+    expect(taken(16_384)).toBe(4 * 16_384 + beside);
+    expect(taken(16_385)).toBe(16_385 + beside);
+    expect(taken(50_000)).toBe(50_000 + beside);
+  });
+
+  it('keeps no more beside the bytes than it counts', () => {
+    const lab = new Lab();
+    const parsings = (length: number) => {
+      const place = lab.put('a', { payload: text(length) });
+      const parse = jest.spyOn(JSON, 'parse');
+      for (let i = 0; i < 5; i++) lab.near.find(place)?.payload.read(PLAIN);
+      const { length: times } = parse.mock.calls;
+      parse.mockRestore();
+      return times;
+    };
+    // Read twice, it is kept; what is never kept is parsed for each reader.
+    expect(parsings(16_384)).toBe(2);
+    expect(parsings(16_385)).toBe(5);
   });
 
   it('owns its bytes where a reply is a slice of much more', () => {
