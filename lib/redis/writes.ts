@@ -7,12 +7,15 @@ import type { Corkable } from './redis-like.js';
 export class Writes {
   private gathering: Corkable | undefined;
 
-  /** Whatever is written to it from here on leaves when the code that runs now is done. */
+  /**
+   * Whatever is written to it from here on leaves after the promise callbacks that are due by now, and before those that what
+   * runs now makes due: a caller that is answered finds sent what was sent for it.
+   */
   gather(stream: Corkable | undefined): void {
     if (this.gathering !== undefined || typeof stream?.cork !== 'function') return;
     this.gathering = stream;
     stream.cork();
-    process.nextTick(() => {
+    queueMicrotask(() => {
       this.gathering = undefined;
       stream.uncork();
     });

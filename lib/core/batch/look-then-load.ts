@@ -23,36 +23,29 @@ export async function lookThenLoad(
   requests: readonly Request[],
 ): Promise<PromiseSettledResult<Answer>[]> {
   const looks = await Promise.all(requests.map((request) => look(calls, pace, request)));
-  const answers: (Answer | Promise<Answer>)[] = [];
+  const answers: Promise<Answer>[] = [];
   batch.together(() => {
     requests.forEach((request, at) => answers.push(answerOf(calls, request, looks[at])));
   });
   return Promise.allSettled(answers);
 }
 
-function look(calls: PlainCalls, { reads }: Pace, request: Request): Look | Promise<Look> {
+async function look(calls: PlainCalls, { reads }: Pace, request: Request): Promise<Look> {
   const found = calls.nearBy(request);
   if (found !== undefined) return { read: undefined, found };
-  const ask = (): Look | Promise<Look> => {
-    const read = calls.readStored(request);
-    if (read === undefined) {
-      reads.leave();
-      return { read, found: undefined };
-    }
-    return read.answer.then((answer) => {
-      reads.leave();
-      return { read, found: answer };
-    });
-  };
-  if (!reads.hasRoom) return new Promise<void>((resolve) => reads.enter(resolve)).then(ask);
-  reads.enter(nothing);
-  return ask();
+  if (reads.hasRoom) reads.enter(nothing);
+  else await new Promise<void>((resolve) => reads.enter(resolve));
+  const read = calls.readStored(request);
+  const answer = read && (await read.answer);
+  reads.leave();
+  return { read, found: answer };
 }
 
-function answerOf(calls: PlainCalls, request: Request, looked: Look | undefined): Answer | Promise<Answer> {
+function answerOf(calls: PlainCalls, request: Request, looked: Look | undefined): Promise<Answer> {
   const { read, found } = looked ?? { read: undefined, found: undefined };
   try {
-    return calls.hitOf(request, found, 1) ?? calls.lead(request, read, found);
+    const hit = calls.hitOf(request, found, 1);
+    return hit === undefined ? calls.lead(request, read, found) : Promise.resolve(hit);
   } catch (error) {
     return Promise.reject(error as Error); // as it was stored
   }
