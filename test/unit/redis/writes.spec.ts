@@ -38,6 +38,19 @@ describe('the writes of a turn', () => {
     expect(socket.seen).toEqual(['cork', 'a', 'b', 'c', 'uncork', 'a answered', 'b answered', 'c answered']);
   });
 
+  it('leave a hundred at a time, while more are made', async () => {
+    const socket = new Socket();
+    const writes = new Writes();
+    for (let i = 0; i < 100; i++) writes.gather(socket);
+    expect(socket.seen).toEqual(['cork']);
+    writes.gather(socket);
+    expect(socket.seen).toEqual(['cork', 'uncork', 'cork']);
+    for (let i = 0; i < 100; i++) writes.gather(socket);
+    expect(socket.seen).toEqual(['cork', 'uncork', 'cork', 'uncork', 'cork']);
+    await turn();
+    expect(socket.seen).toEqual(['cork', 'uncork', 'cork', 'uncork', 'cork', 'uncork']);
+  });
+
   it('are gathered anew in the next one, on the socket there is then', async () => {
     const [first, second] = [new Socket(), new Socket()];
     const writes = new Writes();
