@@ -81,13 +81,16 @@ export class StampedeCache {
       : this.answerAny(request).then(valueOf);
   }
 
-  /** The value for this call and those of its turn that {@link join}. Undefined: each has to ask for itself. */
-  together(request: Request): Together | undefined {
+  /**
+   * The value for this call and those of its turn that {@link join}. Undefined: each has to ask for itself.
+   * @param onRead called once nobody can join any more
+   */
+  together(request: Request, onRead: () => void): Together | undefined {
     const { policy, call } = request;
     if (!policy.shared || call !== PLAIN_CALL || policy.coordinate === 'none') return undefined;
     // It is asked for each caller, in the caller's own context, and its value is nobody else's.
     if (policy.fallback !== undefined) return undefined;
-    return this.isPlain(request) ? this.plain.together(request) : undefined;
+    return this.isPlain(request) ? this.plain.together(request, onRead) : undefined;
   }
 
   /** The value for one more call like the one that began it, made without options. Undefined: it has to ask for itself. */

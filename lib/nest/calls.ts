@@ -26,6 +26,7 @@ const READING: AnyPolicy = { ttl: 0 };
 interface LastTogether {
   readonly key: Key;
   readonly policy: AnyPolicy | undefined;
+  readonly request: Request;
   readonly together: Together;
 }
 
@@ -107,13 +108,11 @@ export class Calls {
     if (cache.core.requests.mayVary(request.policy) || cache.ready() !== undefined) return undefined;
     const near = cache.core.near(request);
     if (near !== undefined) return Promise.resolve(near.value);
-    const together = cache.core.together(request);
+    const together = cache.core.together(request, () => {
+      if (this.last?.request === request) this.last = undefined;
+    });
     if (together === undefined) return undefined;
-    const mine = (this.last = { key, policy, together });
-    const forget = (): void => {
-      if (this.last === mine) this.last = undefined;
-    };
-    void together.value.then(forget, forget);
+    this.last = { key, policy, request, together };
     return together.value;
   }
 

@@ -105,7 +105,7 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'lib/core/coherence/tick-reads.ts',
-        find: 'this.gathering = new Map();\n      this.send(leaving);',
+        find: 'this.gathering = new Map();\n      for (const each of leaving) close(each);\n      this.send(leaving);',
         replace:
           'for (const [place, { listeners }] of this.gathering) {\n        const forget = (): void => void this.gathering.delete(place);\n        listeners.push({ found: forget, failed: forget });\n      }\n      this.send(leaving);',
       },
@@ -119,10 +119,10 @@ export const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: 'lib/core/call/own-read.ts',
-        find: '  /** The id of what was found, readable or not; empty: nothing. */',
+        find: '  /** The id of what may not be served at `now`, and must not count as a hit of the next question. */',
         replace:
           '  lend(entry: StoredEntry): void {\n    this.hasRead = true;\n    this.answer ??= { entry, foundId: entry.header.id };\n  }\n\n' +
-          '  /** The id of what was found, readable or not; empty: nothing. */',
+          '  /** The id of what may not be served at `now`, and must not count as a hit of the next question. */',
       },
       {
         file: 'lib/core/call/call.ts',

@@ -40,9 +40,9 @@ export class PlainCalls {
   }
 
   /** The same where all callers get one frozen value: they may share its promise, too. Undefined: they may not. */
-  together(request: Request): Together | undefined {
+  together(request: Request, onRead: () => void): Together | undefined {
     const read = this.engine.events.active ? undefined : this.read(request);
-    return read && new Together(this.engine, this, request, read);
+    return read && new Together(this.engine, this, request, read, onRead);
   }
 
   /** The read this call shares with those of its turn. Undefined: it reads nothing, or a copy in this process. */

@@ -22,6 +22,7 @@ export class Together {
     private readonly calls: Answering,
     private readonly request: Request,
     private readonly read: SharedRead,
+    private readonly onRead: () => void,
   ) {
     this.value = read.answer.then((found) => this.valueOf(found));
   }
@@ -37,6 +38,7 @@ export class Together {
   }
 
   private valueOf(found: ReadAnswer | undefined): unknown {
+    this.onRead();
     const { calls, request, read, callers } = this;
     const { counters } = this.engine;
     const others = callers - 1;

@@ -7,7 +7,7 @@ import type { NearLimits } from './near-options.js';
 /** What a copy takes beside its bytes: the parsed head, its place, the list's own links. */
 const KEEPING = 500;
 /** Of longer ones nothing is kept beside the bytes: it would be much memory. */
-const SMALL = 16 * 1024;
+const SMALL = 64 * 1024;
 
 interface Copy {
   readonly entry: StoredEntry;

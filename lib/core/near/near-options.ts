@@ -8,7 +8,7 @@ export interface NearOptions {
   /** Entries kept at most, the least recently used first out. @default 10_000 */
   readonly maxEntries?: number;
   /**
-   * Bytes they take at most, with some for keeping them: about four times those stored up to 16 KiB an entry, as a parsed value
+   * Bytes they take at most, with some for keeping them: about four times those stored up to 64 KiB an entry, as a parsed value
    * may be kept beside them; of longer ones those stored. Values that `shared: true` decoded come on top. @default 64 MiB
    */
   readonly maxBytes?: number;

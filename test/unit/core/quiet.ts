@@ -1,6 +1,7 @@
 import type { CacheOptions } from '../../../lib/core/cache-options.js';
 import type { Together } from '../../../lib/core/call/index.js';
 import type { StampedeCacheStats } from '../../../lib/core/events/index.js';
+import { nothing } from '../../../lib/core/nothing.js';
 import type { AnyPolicy, CallOptions } from '../../../lib/core/policy/index.js';
 import type { Request } from '../../../lib/core/request.js';
 import { StampedeCache } from '../../../lib/core/stampede-cache.js';
@@ -33,7 +34,7 @@ export class Quiet {
     const joined = last?.policy === policy ? this.cache.join(last.together) : undefined;
     if (joined) return joined;
     const request = this.request(key, load, policy, call);
-    const together = this.cache.together(request);
+    const together = this.cache.together(request, nothing);
     if (together === undefined) return this.cache.value(request);
     this.last.set(key, { policy, together });
     return together.value;

@@ -1,5 +1,6 @@
 import { LoadRejectedError, WaitTimeoutError } from '../../../lib/core/errors.js';
 import type { EntryKey } from '../../../lib/core/keys/index.js';
+import { nothing } from '../../../lib/core/nothing.js';
 import type { AnyPolicy } from '../../../lib/core/policy/index.js';
 import { errorOf } from '../../contract/cache/subject.js';
 import { deferred } from '../../support/deferred.js';
@@ -262,7 +263,10 @@ describe('callers of one turn who share one frozen value', () => {
 
   describe('do not share', () => {
     const together = (policy: AnyPolicy, call?: object) =>
-      quiet.cache.together(quiet.request('k', () => 'v', policy, call));
+      quiet.cache.together(
+        quiet.request('k', () => 'v', policy, call),
+        nothing,
+      );
 
     it.each<[string, AnyPolicy]>([
       ['copies of their own', { shared: false }],

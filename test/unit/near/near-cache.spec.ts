@@ -171,22 +171,22 @@ describe('a near cache', () => {
     expect(lab.near.find(place)).toBeUndefined();
   });
 
-  it('counts an entry up to 16 KiB four times, as its parsed value may be kept, and a longer one once', () => {
+  it('counts an entry up to 64 KiB four times, as its parsed value may be kept, and a longer one once', () => {
     const taken = (length: number) => {
-      const lab = new Lab();
+      const lab = new Lab({ maxBytes: 1_000_000 });
       lab.put('a', { payload: text(length) });
       return lab.near.stats.bytes;
     };
     const beside = taken(10_000) - 40_000;
     expect(beside).toBeGreaterThan(0);
     expect(beside).toBeLessThan(1_000);
-    expect(taken(16_384)).toBe(4 * 16_384 + beside);
-    expect(taken(16_385)).toBe(16_385 + beside);
-    expect(taken(50_000)).toBe(50_000 + beside);
+    expect(taken(65_536)).toBe(4 * 65_536 + beside);
+    expect(taken(65_537)).toBe(65_537 + beside);
+    expect(taken(99_000)).toBe(99_000 + beside);
   });
 
   it('keeps no more beside the bytes than it counts', () => {
-    const lab = new Lab();
+    const lab = new Lab({ maxBytes: 1_000_000 });
     const parsings = (length: number) => {
       const place = lab.put('a', { payload: text(length) });
       const parse = jest.spyOn(JSON, 'parse');
@@ -196,8 +196,8 @@ describe('a near cache', () => {
       return times;
     };
     // Read twice, it is kept; what is never kept is parsed for each reader.
-    expect(parsings(16_384)).toBe(2);
-    expect(parsings(16_385)).toBe(5);
+    expect(parsings(65_536)).toBe(2);
+    expect(parsings(65_537)).toBe(5);
   });
 
   it('owns its bytes where a reply is a slice of much more', () => {
