@@ -60,7 +60,7 @@ export class CommandLink {
     const { obstacle } = this;
     if (obstacle !== undefined) throw new StoreUnavailable(obstacle);
     const { client } = this.options;
-    if (!isCluster(client)) this.writes.gather(client.stream);
+    this.writes.gather(client);
     return client;
   }
 

@@ -36,7 +36,7 @@ export interface SingleLike extends RedisLike {
 }
 
 export interface ClusterLike extends RedisLike {
-  nodes(role: 'master'): SingleLike[];
+  nodes(role: 'master' | 'all'): SingleLike[];
   /** Which server has which slot, `host:port`, its master first. Absent before it is known. */
   readonly slots?: readonly (readonly string[] | undefined)[];
 }

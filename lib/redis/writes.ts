@@ -1,4 +1,4 @@
-import type { Corkable } from './redis-like.js';
+import { isCluster, type ClientLike, type Corkable } from './redis-like.js';
 
 /** Commands in one write, roughly: Redis should be at work on the first while the last are made. */
 const MOST = 100;
@@ -8,33 +8,42 @@ const MOST = 100;
  * would be a thousand system calls, and Redis would be woken as often.
  */
 export class Writes {
-  private gathering: Corkable | undefined;
+  private gathering: readonly Corkable[] = [];
   private count = 0;
 
   /**
    * Whatever is written to it from here on leaves after the promise callbacks that are due by now, and before those that what
    * runs now makes due: a caller that is answered finds sent what was sent for it.
    */
-  gather(stream: Corkable | undefined): void {
-    if (this.gathering !== undefined) {
-      this.limit(this.gathering);
+  gather(client: ClientLike): void {
+    if (this.gathering.length > 0) {
+      this.limit();
       return;
     }
-    if (typeof stream?.cork !== 'function') return;
-    this.gathering = stream;
+    const sockets = socketsOf(client);
+    if (sockets.length === 0) return;
+    this.gathering = sockets;
     this.count = 1;
-    stream.cork();
+    for (const socket of sockets) socket.cork();
     queueMicrotask(() => {
-      this.gathering = undefined;
-      stream.uncork();
+      this.gathering = [];
+      for (const socket of sockets) socket.uncork();
     });
   }
 
-  private limit(stream: Corkable): void {
+  private limit(): void {
     this.count += 1;
     if (this.count <= MOST) return;
     this.count = 1;
-    stream.uncork();
-    stream.cork();
+    for (const socket of this.gathering) {
+      socket.uncork();
+      socket.cork();
+    }
   }
+}
+
+/** Of all its servers: which a command goes to is the client's affair. */
+function socketsOf(client: ClientLike): readonly Corkable[] {
+  const sockets = isCluster(client) ? client.nodes('all').map(({ stream }) => stream) : [client.stream];
+  return sockets.filter((socket): socket is Corkable => typeof socket?.cork === 'function');
 }

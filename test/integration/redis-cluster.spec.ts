@@ -1,5 +1,6 @@
 import { Cluster, type Redis } from 'ioredis';
 import { freshKey, freshToken, LONG, type Subject } from '../contract/subject.js';
+import { countWrites } from '../support/count-writes.js';
 import { RedisCluster, type ClusterNode } from '../support/redis-cluster.js';
 import type { RedisServer } from '../support/redis-server.js';
 import { until } from '../support/until.js';
@@ -139,6 +140,25 @@ describe('on a cluster of three masters', () => {
     await kit.store.close();
     expect(await client.get('x')).toBeNull();
     client.disconnect();
+  }, 20_000);
+
+  it('reads of many keys at once leave in a few writes to each server', async () => {
+    const client = new Cluster(nodes());
+    const kit = await opened(client);
+    const keys = Array.from({ length: 200 }, () => freshKey());
+    const readAll = () => Promise.all(keys.map((key) => kit.store.read(key)));
+    try {
+      await readAll();
+      const counts = client.nodes('master').map(({ stream }) => countWrites(stream));
+      expect(await readAll()).toEqual(keys.map(() => null));
+      for (const writes of counts) {
+        expect(writes()).toBeGreaterThan(0);
+        expect(writes()).toBeLessThan(10);
+      }
+    } finally {
+      await kit.store.close();
+      client.disconnect();
+    }
   }, 20_000);
 
   it('an instance handed in with a key prefix works', async () => {

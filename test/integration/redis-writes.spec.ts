@@ -1,7 +1,7 @@
-import type { Writable } from 'node:stream';
 import { Redis } from 'ioredis';
 import { StampedeCacheModule, StampedeCacheService } from 'nestjs-stampede-cache';
 import { boot } from '../e2e/kit.js';
+import { countWrites } from '../support/count-writes.js';
 import { RedisServer } from '../support/redis-server.js';
 
 const KEYS = 200;
@@ -11,22 +11,6 @@ beforeAll(async () => {
   server = await RedisServer.start();
 });
 afterAll(() => server.stop());
-
-/** How often the socket is handed to the system. */
-function countWrites(socket: Writable): () => number {
-  let writes = 0;
-  const write = socket._write.bind(socket);
-  const writev = socket._writev?.bind(socket);
-  socket._write = (...args) => {
-    writes += 1;
-    write(...args);
-  };
-  socket._writev = (...args) => {
-    writes += 1;
-    writev?.(...args);
-  };
-  return () => writes;
-}
 
 describe('what many callers of one turn need of Redis', () => {
   it('leaves in a few writes: leases, entries and reads', async () => {

@@ -4,6 +4,7 @@ import {
   decodeValue,
   deepFreeze,
   encodeValue,
+  freezeJson,
   isTree,
   textOf,
 } from '../codec/index.js';
@@ -46,8 +47,13 @@ export class EncodedPayload implements Payload {
 
   read(format: ValueFormat): unknown {
     if (!format.shared) return this.decode(format);
-    this.frozen ??= { value: deepFreeze(this.decode(format)) };
+    this.frozen ??= { value: this.decodeFrozen(format) };
     return this.frozen.value;
+  }
+
+  private decodeFrozen(format: ValueFormat): unknown {
+    const value = this.decode(format);
+    return this.serializer === undefined && this.codec === 'j' ? freezeJson(value) : deepFreeze(value);
   }
 
   private decode(format: ValueFormat): unknown {

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
+import fc from 'fast-check';
 
-import { deepFreeze } from '../../../lib/core/codec/index.js';
+import { deepFreeze, freezeJson } from '../../../lib/core/codec/index.js';
 import { same } from './same.js';
 
 function value() {
@@ -64,5 +65,47 @@ describe('deepFreeze', () => {
   it('freezes below what was frozen on the surface only', () => {
     const shallow = Object.freeze({ inner: { n: 1 } });
     expect(Object.isFrozen(deepFreeze(shallow).inner)).toBe(true);
+  });
+});
+
+describe('freezeJson', () => {
+  const isFrozen = (tree: unknown): boolean =>
+    typeof tree !== 'object' ||
+    tree === null ||
+    (Object.isFrozen(tree) && Object.values(tree).every(isFrozen));
+
+  it('freezes all of what JSON can say, and changes nothing', () => {
+    fc.assert(
+      fc.property(fc.json(), (text) => {
+        const value: unknown = freezeJson(JSON.parse(text));
+        expect(isFrozen(value)).toBe(true);
+        expect(value).toStrictEqual(JSON.parse(text));
+      }),
+    );
+  });
+
+  it('freezes what is nested deeper than the stack is high', () => {
+    const depth = 20_000;
+    let inner: unknown = freezeJson(JSON.parse('['.repeat(depth) + ']'.repeat(depth)));
+    for (let at = 0; at < depth; at++) {
+      expect(Object.isFrozen(inner)).toBe(true);
+      inner = (inner as unknown[])[0];
+    }
+  });
+
+  it('leaves what others hung on Object.prototype alone', () => {
+    const foreign = {};
+    Object.defineProperty(Object.prototype, 'foreign', {
+      value: foreign,
+      enumerable: true,
+      configurable: true,
+    });
+    try {
+      freezeJson(JSON.parse('{"own":{"__proto__":{}}}'));
+      expect(Object.isFrozen(foreign)).toBe(false);
+      expect(Object.isFrozen(Object.prototype)).toBe(false);
+    } finally {
+      Reflect.deleteProperty(Object.prototype, 'foreign');
+    }
   });
 });

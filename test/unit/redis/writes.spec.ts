@@ -1,3 +1,4 @@
+import type { ClientLike } from '../../../lib/redis/redis-like.js';
 import { Writes } from '../../../lib/redis/writes.js';
 
 class Socket {
@@ -10,14 +11,19 @@ class Socket {
   }
 }
 
+/** As far as it is looked at. */
+const clientOf = (stream: Socket | undefined): ClientLike => ({ stream }) as unknown as ClientLike;
+const clusterOf = (...sockets: (Socket | undefined)[]): ClientLike =>
+  ({ isCluster: true, nodes: () => sockets.map((stream) => ({ stream })) }) as unknown as ClientLike;
+
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe('the writes of a turn', () => {
   it('leave together, however often one is announced', async () => {
     const socket = new Socket();
     const writes = new Writes();
-    writes.gather(socket);
-    writes.gather(socket);
+    writes.gather(clientOf(socket));
+    writes.gather(clientOf(socket));
     expect(socket.seen).toEqual(['cork']);
     await turn();
     expect(socket.seen).toEqual(['cork', 'uncork']);
@@ -29,7 +35,7 @@ describe('the writes of a turn', () => {
     const settled = Promise.resolve();
     const one = async (name: string): Promise<void> => {
       await settled;
-      writes.gather(socket);
+      writes.gather(clientOf(socket));
       socket.seen.push(name);
       await Promise.resolve();
       socket.seen.push(`${name} answered`);
@@ -41,11 +47,11 @@ describe('the writes of a turn', () => {
   it('leave a hundred at a time, while more are made', async () => {
     const socket = new Socket();
     const writes = new Writes();
-    for (let i = 0; i < 100; i++) writes.gather(socket);
+    for (let i = 0; i < 100; i++) writes.gather(clientOf(socket));
     expect(socket.seen).toEqual(['cork']);
-    writes.gather(socket);
+    writes.gather(clientOf(socket));
     expect(socket.seen).toEqual(['cork', 'uncork', 'cork']);
-    for (let i = 0; i < 100; i++) writes.gather(socket);
+    for (let i = 0; i < 100; i++) writes.gather(clientOf(socket));
     expect(socket.seen).toEqual(['cork', 'uncork', 'cork', 'uncork', 'cork']);
     await turn();
     expect(socket.seen).toEqual(['cork', 'uncork', 'cork', 'uncork', 'cork', 'uncork']);
@@ -54,19 +60,28 @@ describe('the writes of a turn', () => {
   it('are gathered anew in the next one, on the socket there is then', async () => {
     const [first, second] = [new Socket(), new Socket()];
     const writes = new Writes();
-    writes.gather(first);
+    writes.gather(clientOf(first));
     await turn();
-    writes.gather(second);
+    writes.gather(clientOf(second));
     await turn();
     expect(first.seen).toEqual(['cork', 'uncork']);
     expect(second.seen).toEqual(['cork', 'uncork']);
   });
 
+  it('are those to each server of a Cluster', async () => {
+    const [first, second] = [new Socket(), new Socket()];
+    const writes = new Writes();
+    const cluster = clusterOf(first, undefined, second);
+    for (let i = 0; i < 101; i++) writes.gather(cluster);
+    await turn();
+    for (const { seen } of [first, second]) expect(seen).toEqual(['cork', 'uncork', 'cork', 'uncork']);
+  });
+
   it.each([undefined, {}])('go as they are without such a socket: %p', async (socket) => {
     const writes = new Writes();
-    expect(() => writes.gather(socket as Socket | undefined)).not.toThrow();
+    expect(() => writes.gather(clientOf(socket as Socket | undefined))).not.toThrow();
     const next = new Socket();
-    writes.gather(next);
+    writes.gather(clientOf(next));
     expect(next.seen).toEqual(['cork']);
     await turn();
   });
