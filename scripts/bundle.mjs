@@ -6,7 +6,8 @@ import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { rollup } from 'rollup';
 
-const TYPES = { esm: 'module', cjs: 'commonjs' };
+// In this order: that the last is written tells that the build went through.
+const TYPES = { cjs: 'commonjs', esm: 'module' };
 
 const bundle = await rollup({
   input: 'dist/esm/index.js',
@@ -32,7 +33,6 @@ for (const [format, code] of outputs) {
     if (file.endsWith('.js')) rmSync(join(folder, file));
   }
   writeFileSync(join(folder, 'index.js'), code);
-  // The two formats share the extension .js: the nearest package.json says which one a folder holds. Written last: it tells
-  // that the build went through.
+  // The two formats share the extension .js: the nearest package.json says which one a folder holds.
   writeFileSync(join(folder, 'package.json'), `{ "type": "${TYPES[format]}" }\n`);
 }

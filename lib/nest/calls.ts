@@ -57,7 +57,9 @@ export class Calls {
     }
     try {
       const request = this.loadRequest(key, load, policy, options);
-      return this.togetherWith(key, policy, request) ?? this.valueOf(request);
+      return (
+        this.atOnce(request) ?? this.togetherWith(key, policy, request) ?? this.cache.core.value(request)
+      );
     } catch (error) {
       return Promise.reject(error as Error); // as it was thrown
     }
@@ -105,9 +107,7 @@ export class Calls {
     // What is asked anew for each call might answer otherwise.
     if (!request.policy.shared || typeof key === 'object' || cache.options.bypass !== undefined)
       return undefined;
-    if (cache.core.requests.mayVary(request.policy) || cache.ready() !== undefined) return undefined;
-    const near = cache.core.near(request);
-    if (near !== undefined) return Promise.resolve(near.value);
+    if (cache.core.requests.mayVary(request.policy)) return undefined;
     const together = cache.core.together(request, () => {
       if (this.last?.request === request) this.last = undefined;
     });
@@ -116,14 +116,14 @@ export class Calls {
     return together.value;
   }
 
-  /** No promise of its own where this process has the value. @throws a stored error */
-  private valueOf(request: Request): Promise<unknown> {
+  /** The value where no read is due now: past the cache, behind its opening, or of a copy in this process. @throws a stored error */
+  private atOnce(request: Request): Promise<unknown> | undefined {
     const { core } = this.cache;
     if (request.call.bypass) return core.value(request);
     const opening = this.cache.ready();
     if (opening) return opening.then(() => core.value(request));
     const near = core.near(request);
-    return near === undefined ? core.value(request) : Promise.resolve(near.value);
+    return near && Promise.resolve(near.value);
   }
 
   private answer(request: Request): Answer | Promise<Answer> {
@@ -151,10 +151,11 @@ export class Calls {
       if (this.cache.goesStraight(call) || !method.applies(host, args)) {
         const load = (): unknown => this.runPast(method, host, args);
         const base = { name: method.name, version: method.version, policy: method.policy, args };
-        return this.valueOf({ ...base, ...straight(call), load });
+        return core.value({ ...base, ...straight(call), load });
       }
       const key = method.keyOf(host, args, call);
-      return this.valueOf(new MethodRequest(this.cache, method, host, args, key, call));
+      const request = new MethodRequest(this.cache, method, host, args, key, call);
+      return this.atOnce(request) ?? core.value(request);
     } catch (error) {
       return Promise.reject(error as Error); // as it was thrown
     }

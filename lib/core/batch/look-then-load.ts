@@ -35,10 +35,12 @@ async function look(calls: PlainCalls, { reads }: Pace, request: Request): Promi
   if (found !== undefined) return { read: undefined, found };
   if (reads.hasRoom) reads.enter(nothing);
   else await new Promise<void>((resolve) => reads.enter(resolve));
-  const read = calls.readStored(request);
-  const answer = read && (await read.answer);
-  reads.leave();
-  return { read, found: answer };
+  try {
+    const read = calls.readStored(request);
+    return { read, found: read && (await read.answer) };
+  } finally {
+    reads.leave();
+  }
 }
 
 function answerOf(calls: PlainCalls, request: Request, looked: Look | undefined): Promise<Answer> {

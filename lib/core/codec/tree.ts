@@ -1,7 +1,7 @@
 import { types } from 'node:util';
 
 /**
- * Copying a value that is made of plain parts takes a tenth of the time that parsing its JSON takes: the strings are shared, and
+ * Copying a value that is made of plain parts takes an eighth of the time that parsing its JSON takes: the strings are shared, and
  * an object is copied as V8 lays it out, property for property.
  */
 

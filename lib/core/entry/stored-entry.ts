@@ -34,12 +34,7 @@ export function parseEntry(bytes: Buffer | null, key: EntryKey): FoundEntry | un
   const { compression, codec, serializer } = header;
   const payload = bytes.subarray(headLength);
   if (compression === undefined)
-    return {
-      header,
-      headLength,
-      softened: false,
-      payload: new EncodedPayload(codec, payload, serializer),
-    };
+    return { header, headLength, softened: false, payload: new EncodedPayload(codec, payload, serializer) };
   return { header, headLength, softened: false, payload: { compression, codec, bytes: payload, serializer } };
 }
 
